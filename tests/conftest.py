@@ -1,0 +1,87 @@
+"""Options and fixtures that every test file may use."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import sysconfig
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("deepgraph")
+    group.addoption(
+        "--update-golden", action="store_true", help="write tests/golden, not compare with it"
+    )
+    group.addoption(
+        "--wheel", action="store_true", help="refuse to test anything but an installed wheel"
+    )
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    site, found = Path(sysconfig.get_path("purelib")), _import_folder()
+    if session.config.getoption("--wheel") and found != site:
+        raise pytest.UsageError(f"--wheel: deepgraph is imported from {found}, not from {site}")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    needs_gpu = [item for item in items if item.get_closest_marker("gpu")]
+    if needs_gpu and not _has_gpu():
+        for item in needs_gpu:
+            item.add_marker(pytest.mark.skip(reason="no CuPy or no NVIDIA GPU here"))
+
+
+def _import_folder() -> Path:
+    import deepgraph
+
+    return Path(deepgraph.__file__).parents[1]
+
+
+def _has_gpu() -> bool:
+    if importlib.util.find_spec("cupy") is None:
+        return False
+    with warnings.catch_warnings():  # cupy warns on import where it finds no CUDA
+        warnings.simplefilter("ignore")
+        import cupy
+    return bool(cupy.is_available())
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a text with a file under tests/golden, or write that file with --update-golden."""
+
+    def check(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert path.exists(), f"no {path}: write it with pytest --update-golden"
+        assert text == path.read_text(encoding="utf-8")
+
+    return check
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run a Python of its own, in an empty folder, over the very deepgraph that is under test."""
+
+    def run(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(_import_folder()), **env},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return run
