@@ -27,8 +27,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    site, found = Path(sysconfig.get_path("purelib")), _import_folder()
-    if session.config.getoption("--wheel") and found != site:
+    site = Path(sysconfig.get_path("purelib"))
+    if session.config.getoption("--wheel") and (found := _import_folder()) != site:
         raise pytest.UsageError(f"--wheel: deepgraph is imported from {found}, not from {site}")
 
 
