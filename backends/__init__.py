@@ -1,6 +1,117 @@
-"""What runs a plan: each backend writes its source, then loads it on its device."""
+"""Code generators, one module each: `emit` writes text anywhere, `load` needs the device."""
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from deepgraph.errors import GraphError
+from deepgraph.expr import Expr
+from deepgraph.plan import Binding, Plan
+from deepgraph.target import Target
+
 if __name__ != "deepgraph.backends":
-    raise ImportError("this folder is imported as deepgraph.backends")
+    raise ImportError(f"this folder installs as deepgraph.backends; import that, not {__name__}")
+
+
+class BackendError(GraphError, RuntimeError):
+    """A backend that was asked for by name is missing something on this machine."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a step: its kernels, and the driver that runs them in order."""
+
+    driver: str
+    kernels: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join([*self.kernels, self.driver])
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A program with its memory for known sizes: `run(feeds, outs)` computes one step."""
+
+    binding: Binding
+    run: Callable[[Sequence[Any], Sequence[Any]], None]
+    allocated: int  # bytes really taken for the arena
+    run_kernel: Callable[[int], Callable[[], None]] | None = None
+
+
+class Program(Protocol):
+    """A loaded source."""
+
+    def bind(self, sizes: Mapping[str, int]) -> Bound:
+        """Take memory for these sizes and make the step ready to run."""
+        ...
+
+
+class Backend(Protocol):
+    """What every backend module offers; plain functions do."""
+
+    name: str
+    target: Target
+
+    def missing(self) -> str | None:
+        """Why this backend cannot run here, or None."""
+        ...
+
+    def emit(self, plan: Plan) -> Source:
+        """The step as text."""
+        ...
+
+    def load(self, source: Source, plan: Plan) -> Program:
+        """The text as something that runs."""
+        ...
+
+
+NAMES = ("reference", "numpy")
+AUTO = ("numpy",)  # the order in which `auto` asks
+
+
+def get(name: str) -> Backend:
+    """The backend of this name; GraphError if there is none, BackendError if it cannot run here."""
+    backend = named(name)
+    if reason := backend.missing():
+        raise BackendError(f"backend {name!r} cannot run here: {reason}")
+    return backend
+
+
+def named(name: str) -> Backend:
+    """The backend of this name, able to emit whatever this machine has."""
+    if name not in NAMES:
+        raise GraphError(f"no backend is called {name!r}: there are {', '.join(NAMES)} and auto")
+    module = importlib.import_module(f"deepgraph.backends.{name}")
+    backend: Backend = module.backend
+    return backend
+
+
+def resolve(name: str) -> tuple[Backend, str]:
+    """The backend for a name or "auto", and why it was chosen."""
+    if name != "auto":
+        return get(name), "asked for by name"
+    reasons = []
+    for candidate in AUTO:
+        backend = named(candidate)
+        reason = backend.missing()
+        if reason is None:
+            return backend, "; ".join([*reasons, f"{candidate} answers"])
+        reasons.append(f"{candidate}: {reason}")
+    raise BackendError("; ".join(reasons))
+
+
+def leaf_value(node: Expr, sizes: Mapping[str, int]) -> Any:
+    """The array of a leaf that is known once sizes are: a constant, or a count along an axis."""
+    import numpy as np
+
+    from deepgraph.dims import bind
+
+    if node.op.name == "constant":
+        return node.attr("value").value
+    if node.op.name == "size":
+        return np.asarray(bind(node.attr("value"), sizes), node.dtype)
+    assert node.op.name == "iota", node
+    return np.arange(bind(node.shape[0], sizes), dtype=node.dtype)

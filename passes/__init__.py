@@ -1,6 +1,108 @@
-"""What rewrites a graph, fuses it into kernels, orders them and places their values."""
+"""The passes, and the driver that runs them: graph to graph, graph to schedule, schedule to plan."""
 
 from __future__ import annotations
 
+import os
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
 if __name__ != "deepgraph.passes":
-    raise ImportError("this folder is imported as deepgraph.passes")
+    raise ImportError(f"this folder installs as deepgraph.passes; import that, not {__name__}")
+
+from deepgraph.errors import GraphError
+from deepgraph.graph import Graph
+from deepgraph.passes.fold import fold
+from deepgraph.passes.fuse import fuse, split
+from deepgraph.passes.layout import layout
+from deepgraph.passes.lower import lower
+from deepgraph.passes.order import order
+from deepgraph.passes.place import place
+from deepgraph.passes.prune import prune
+from deepgraph.passes.share import share
+from deepgraph.passes.simplify import simplify
+from deepgraph.plan import Plan
+from deepgraph.schedule import Schedule
+from deepgraph.target import Target
+
+Level = Graph | Schedule | Plan
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a pass gave, and how long it took; `level` is graph, schedule or plan."""
+
+    name: str
+    level: str
+    seconds: float
+    value: Any
+
+
+def pipeline(target: Target, hints: Mapping[str, int]) -> dict[str, Callable[[Any], Any]]:
+    """The passes by name, in the order they run."""
+    return {
+        "share": partial(share, target=target),
+        "fold": partial(fold, target=target),
+        "simplify": partial(simplify, target=target),
+        "prune": partial(prune, target=target),
+        "lower": partial(lower, target=target),
+        "share.2": partial(share, target=target),
+        "fuse": partial(fuse, target=target),
+        "layout": partial(layout, target=target),
+        "order": partial(order, target=target, hints=hints),
+        "place": partial(place, target=target),
+    }
+
+
+NAMES = ("share", "fold", "simplify", "prune", "lower", "fuse", "layout", "order", "place")
+_NEEDED = ("lower",)  # no backend runs what it leaves out
+
+
+def run(
+    graph: Graph, target: Target, without: Collection[str] = (),
+    hints: Mapping[str, int] | None = None, check: Callable[[Stage], None] | None = None,
+) -> dict[str, Stage]:  # fmt: skip
+    """Run the passes over a graph; each result is verified and kept under the pass's name.
+
+    `without` names passes to leave out: without `fuse` each node is a kernel, without `place`
+    nothing shares memory. `DEEPGRAPH_DUMP=folder` writes every stage there as text.
+    """
+    for name in without:
+        if name not in NAMES or name in _NEEDED:
+            can = ", ".join(n for n in NAMES if n not in _NEEDED)
+            raise GraphError(f"no pass {name!r} to leave out: there are {can}")
+    stages = {"declared": Stage("declared", "graph", 0.0, graph)}
+    value: Any = graph
+    for name, pass_ in pipeline(target, hints or {}).items():
+        base = name.partition(".")[0]
+        if base in without:
+            if base not in _INSTEAD:
+                continue
+            pass_ = partial(_INSTEAD[base], target=target)
+        start = time.perf_counter()
+        value = pass_(value)
+        seconds = time.perf_counter() - start
+        try:
+            value.verify()
+        except GraphError as error:
+            raise GraphError(f"pass {name} left a fault: {error}") from error
+        stages[name] = Stage(name, type(value).__name__.lower(), seconds, value)
+        if check is not None:
+            check(stages[name])
+    if folder := os.environ.get("DEEPGRAPH_DUMP"):
+        dump(stages, Path(folder))
+    return stages
+
+
+_INSTEAD: dict[str, Callable[..., Any]] = {"fuse": split, "place": partial(place, reuse=False)}
+
+
+def dump(stages: Mapping[str, Stage], folder: Path) -> None:
+    """Write each stage as `NN-name.txt`, with the time its pass took."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for k, stage in enumerate(stages.values()):
+        head = f"# {stage.name}: {stage.level}, {stage.seconds * 1e3:.2f} ms\n"
+        (folder / f"{k:02}-{stage.name}.txt").write_text(head + stage.value.render() + "\n")

@@ -1,0 +1,205 @@
+"""The driver: one Python function over planned buffers, shared by backends whose arrays are NumPy-like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from deepgraph.backends import Source
+from deepgraph.backends.text import literal, statement
+from deepgraph.dims import names, product, same, same_shape
+from deepgraph.expr import Expr, Literal, Strided
+from deepgraph.plan import Plan
+from deepgraph.schedule import Access, Kernel, contiguous, same_strided
+
+_TAKEN = ("np", "lib", "view", "slot", "parameters", "constants", "cut", "bind", "step")
+
+
+class Driver:
+    """Writes `bind`, which takes memory and makes views once, and `step`, which runs each call.
+
+    `write_kernel(driver, kernel, name)` gives the text of one kernel's definition.
+    """
+
+    def __init__(
+        self, plan: Plan, write_kernel: Callable[[Driver, Kernel, str], str], xp: str = "np"
+    ) -> None:
+        self.plan, self.write_kernel, self.xp = plan, write_kernel, xp
+        graph = plan.schedule.graph
+        self.sizes = sizes_of(plan)
+        self._used = set(_TAKEN) | set(self.sizes)
+        self.names: dict[Expr, str] = {}
+        self.feeds = [self._name(p, p.name) for p in graph.placeholders]
+        self.outputs = {k: self._unique(f"out_{k}") for k in graph.outputs}
+        self.parameters = graph.parameters
+        for p in self.parameters:
+            self._name(p, p.name)
+        self.constants = leaves(plan)
+        for c in self.constants:
+            self._name(c, "c0")
+        self.numbers: dict[Literal, str] = {}  # constants of one element, by the name of their array
+        self._views: dict[tuple[Any, ...], str] = {}
+        self.setup: list[str] = []  # lines of bind
+        self.fresh: list[str] = []  # lines of step that view what each call brings
+        self.lines: list[str] = []  # lines of step
+
+    def source(self) -> Source:
+        """Everything, in the order it runs."""
+        texts = []
+        for number, kernel in enumerate(self.plan.schedule.kernels):
+            name = f"k{number}"
+            self.lines.append(f"# {kernel.name}: {where(kernel)}")
+            if kernel.kind == "call":
+                self.lines += self._call(kernel).splitlines()
+                continue
+            texts.append(self.write_kernel(self, kernel, name))
+            args = [self.access(a) for a in kernel.loads]
+            args += [self.access(s.access) for s in kernel.stores]
+            args += self.scratch(kernel) + kernel_sizes(kernel)
+            self.lines.append(f"{name}({', '.join(args)})")
+        for parameter, value in self.plan.commits:
+            whole = Access(value, contiguous(value.shape, self._order(value)))
+            self.lines.append(f"{self.xp}.copyto({self.names[parameter]}, {self.access(whole)})")
+        return Source(self._text(), tuple(texts))
+
+    def _text(self) -> str:
+        arguments = ", ".join([*self.feeds, *self.outputs.values()])
+        unpack = [
+            f"{', '.join(self.names[e] for e in found)}, = {label}"
+            for label, found in (("parameters", self.parameters), ("constants", self.constants))
+            if found
+        ]
+        cuts = [f"k{n} = cut({n})" for n, k in enumerate(self.plan.schedule.kernels)
+                if k.kind != "call"]  # fmt: skip
+        body = [*unpack, *cuts, *self.setup, "", f"def step({arguments}):"]
+        body += [f"    {line}" for line in [*self.fresh, *self.lines] or ["pass"]]
+        body += ["", "return step"]
+        numbers = [f"{name} = {self.xp}.array({literal(n)}, {n.value.dtype.name!r})"
+                   for n, name in self.numbers.items()]  # fmt: skip
+        head = ", ".join(["slot", "parameters", "constants", "cut", *self.sizes])
+        return "\n".join([*numbers, "", f"def bind({head}):", *(f"    {x}" if x else "" for x in body), ""])
+
+    def _call(self, kernel: Kernel) -> str:
+        args = [self.access(a) for a in kernel.loads]
+        out = self.access(kernel.stores[0].access)
+        temporaries = {f"tmp{k}": name for k, name in enumerate(self.scratch(kernel))}
+        return statement(kernel.body[0].node, args, out, self.xp, temporaries)
+
+    def number(self, value: Literal) -> str:
+        """A name for a constant: an array of no axes, which ufuncs take faster than a number."""
+        if value not in self.numbers:
+            self.numbers[value] = self._unique("c0")
+        return self.numbers[value]
+
+    def scratch(self, kernel: Kernel) -> list[str]:
+        """Names of a kernel's scratch arrays; made in `bind`."""
+        found = []
+        for piece in self.plan.scratch.get(kernel, ()):
+            name = self._unique(f"t{piece.slot}")
+            shape = literal(piece.shape)
+            self.setup.append(f"{name} = slot({piece.slot}, {shape}, {piece.dtype.name!r})")
+            found.append(name)
+        return found
+
+    def access(self, access: Access) -> str:
+        """A name for an array that shows a value as a kernel's axes need it."""
+        key = (access.value, access.at.shape, access.at.strides, access.at.offset)
+        if key not in self._views:
+            base = self._base(access.value)
+            text = self._view(access.value, base, access.at)
+            if text != base:
+                brought = self._brought(access.value)
+                name = self._unique(f"{base}_")
+                (self.fresh if brought else self.setup).append(f"{name} = {text}")
+                text = name
+            self._views[key] = text
+        return self._views[key]
+
+    def _base(self, value: Expr) -> str:
+        if value in self.names:
+            return self.names[value]
+        home = self.plan.homes[value]
+        if home.kind == "output":
+            name = self.outputs[home.key]
+        elif home.kind == "parameter":
+            name = self.names[home.key]
+        else:
+            name = self._unique("v0")
+            shape = literal(value.shape)
+            self.setup.append(f"{name} = slot({home.key}, {shape}, {value.dtype.name!r})")
+        self.names[value] = name
+        return name
+
+    def _brought(self, value: Expr) -> bool:
+        """Is its memory another array at each call?"""
+        if value.op.name == "placeholder":
+            return True
+        return value in self.plan.homes and self.plan.homes[value].kind == "output"
+
+    def _view(self, value: Expr, base: str, at: Strided) -> str:
+        whole = contiguous(value.shape)
+        if same_strided(at, whole):
+            return base
+        if same_shape(at.strides, contiguous(at.shape).strides) and same(at.offset, 0) and same(
+            product(at.shape), product(value.shape)
+        ):  # fmt: skip
+            return f"{base}.reshape({literal(at.shape)})"
+        given = [base, literal(at.shape), literal(at.strides)]
+        if not same(at.offset, 0):
+            given.append(literal(at.offset))
+        return f"view({', '.join(given)})"
+
+    def _order(self, value: Expr) -> tuple[int, ...] | None:
+        return self.plan.schedule.orders.get(value)
+
+    def _name(self, node: Expr, wish: str) -> str:
+        self.names[node] = self._unique(wish)
+        return self.names[node]
+
+    def _unique(self, wish: str) -> str:
+        clean = "".join(c if c.isalnum() else "_" for c in wish) or "v"
+        if clean[0].isdigit():
+            clean = f"p{clean}"
+        stem, k, name = clean.rstrip("0123456789"), 0, clean
+        while name in self._used:
+            name, k = f"{stem}{k}", k + 1
+        self._used.add(name)
+        return name
+
+
+def sizes_of(plan: Plan) -> tuple[str, ...]:
+    """The names of all sizes of a plan, sorted."""
+    graph = plan.schedule.graph
+    found: set[str] = set()
+    for node in (*graph.nodes, *graph.placeholders):
+        found |= names(node.shape)
+        if node.op.name == "size":
+            found |= names(node.attr("value"))
+    return tuple(sorted(found))
+
+
+def leaves(plan: Plan) -> tuple[Expr, ...]:
+    """The leaves that kernels read as arrays although nobody feeds them."""
+    found: dict[Expr, None] = {}
+    for kernel in plan.schedule.kernels:
+        for value in kernel.reads:
+            if value.op.name in ("constant", "size", "iota"):
+                found[value] = None
+    return tuple(found)
+
+
+def kernel_sizes(kernel: Kernel) -> list[str]:
+    """The named sizes that a kernel's body uses as numbers."""
+    found: set[str] = set()
+    for instr in kernel.body:
+        for arg in instr.args:
+            if not isinstance(arg, int) and hasattr(arg, "terms"):
+                found |= names(arg)
+    return sorted(found)
+
+
+def where(kernel: Kernel) -> str:
+    """The user's line that a kernel computes, the last one of it."""
+    origin = kernel.nodes[-1].origin
+    return "  ".join(filter(None, [f"{origin.scope} {origin.where}".strip(), origin.line]))
+

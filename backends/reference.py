@@ -1,0 +1,58 @@
+"""The meaning of a graph: node by node through NumPy, no passes, no reuse. The oracle of every test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from deepgraph.backends import library
+from deepgraph.backends.text import statement
+from deepgraph.dims import bind
+from deepgraph.dtypes import DType, is_float
+from deepgraph.expr import Expr, Kind
+from deepgraph.graph import Graph, expanded
+
+Arrays = dict[Expr, Any]
+
+
+def evaluate(
+    graph: Graph, values: Mapping[Expr, Any], sizes: Mapping[str, int], float64: bool = False
+) -> tuple[dict[str, Any], Arrays]:
+    """The outputs by name and the updates by parameter, given each placeholder's and parameter's value.
+
+    With `float64` every float is computed in float64, whatever its declared dtype.
+    """
+    graph = expanded(graph, lambda node: bool(node.op.numpy or node.op.ufunc))
+    known: Arrays = {}
+    for node in graph.nodes:
+        dtype = np.dtype(np.float64) if float64 and is_float(node.dtype) else node.dtype
+        known[node] = _value(node, known, values, sizes, dtype)
+    return (
+        {k: np.array(known[v]) for k, v in graph.outputs.items()},
+        {p: np.array(known[v]) for p, v in graph.updates.items()},
+    )
+
+
+def _value(
+    node: Expr, known: Arrays, values: Mapping[Expr, Any], sizes: Mapping[str, int], dtype: DType
+) -> Any:
+    if node in values:
+        return np.asarray(values[node]).astype(dtype)
+    if node.op.name == "constant":
+        return node.attr("value").value.astype(dtype)
+    if node.op.name == "size":
+        return np.asarray(bind(node.attr("value"), sizes), dtype)
+    scope: dict[str, Any] = {"np": np, "lib": library, **sizes}
+    scope |= {f"x{k}": known[i] for k, i in enumerate(node.inputs)}
+    names = [f"x{k}" for k in range(len(node.inputs))]
+    if node.op.kind is Kind.VIEW:
+        return eval(statement(node, names, ""), scope)
+    out = scope["out"] = np.empty(bind(node.shape, sizes), dtype)
+    for k, (shape, kind, _) in enumerate(node.op.scratch(node) if node.op.scratch else ()):
+        wide = np.dtype(np.float64) if float64 and is_float(kind) else kind
+        scope[f"tmp{k}"] = np.empty(bind(shape, sizes), wide)
+    with np.errstate(all="ignore"):
+        exec(statement(node, names, "out"), scope)
+    return out

@@ -1,0 +1,53 @@
+"""The NumPy text of one operation: names filled into its record's template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from deepgraph.dims import Dim, code
+from deepgraph.dtypes import accumulator
+from deepgraph.expr import Expr, Kind, Literal
+
+
+def statement(
+    node: Expr, args: Sequence[str], out: str, xp: str = "np",
+    temporaries: Mapping[str, str] | None = None, **attrs: Any,
+) -> str:  # fmt: skip
+    """The statement that computes `node` from `args` into `out`; for a view, the expression.
+
+    `attrs` replace the node's own, as when a kernel folds axes of its space, not of the node;
+    `temporaries` name the scratch arrays `tmp0`, `tmp1`, ...
+    """
+    fields = {k: literal(v) for k, v in (node.attributes | attrs).items()}
+    template = node.op.numpy or _template(node)
+    scratch = {f"tmp{k}": f"tmp{k}" for k in range(8)} | dict(temporaries or {})
+    return template.format(*args, args=", ".join(args), xp=xp, out=out, **scratch, **fields)
+
+
+def _template(node: Expr) -> str:
+    ufunc = node.op.ufunc
+    if node.op.kind is Kind.REDUCE:
+        wide = accumulator(node.dtype)
+        dtype = f", dtype='{wide.name}'" if wide != node.inputs[0].dtype else ""
+        return f"{{xp}}.{ufunc}.reduce({{0}}, axis={{axis}}{dtype}, out={{out}}, keepdims={{keepdims}})"
+    return f"{{xp}}.{ufunc}({{args}}, out={{out}})"
+
+
+def literal(value: Any) -> str:
+    """An attribute as Python text; symbolic sizes by name."""
+    if isinstance(value, Dim):
+        return code(value)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(literal, value))}{',' * (len(value) == 1)})"
+    if isinstance(value, slice):
+        return f"slice({literal(value.start)}, {literal(value.stop)}, {literal(value.step)})"
+    if isinstance(value, np.dtype):
+        return repr(value.name)
+    if isinstance(value, Literal):
+        return literal(value.value.item())
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return f"float({str(value)!r})"
+    return repr(value)

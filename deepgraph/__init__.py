@@ -1,0 +1,19 @@
+"""deepgraph: declare an expression graph, compile it, run it, and see what it became."""
+
+from deepgraph import ops as ops
+from deepgraph.compile import compile as compile
+from deepgraph.compile import emit as emit
+from deepgraph.dims import dim as dim
+from deepgraph.errors import DeepgraphWarning as DeepgraphWarning
+from deepgraph.errors import DTypeError as DTypeError
+from deepgraph.errors import FeedError as FeedError
+from deepgraph.errors import GraphError as GraphError
+from deepgraph.errors import PrecisionWarning as PrecisionWarning
+from deepgraph.errors import ShapeError as ShapeError
+from deepgraph.expr import Expr as Expr
+from deepgraph.grad import grad as grad
+from deepgraph.ops import *  # noqa: F403
+from deepgraph.parameter import Parameter as Parameter
+from deepgraph.step import Step as Step
+
+__version__ = "0.1.0"

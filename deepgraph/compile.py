@@ -1,0 +1,160 @@
+"""compile: from outputs and updates to a step; the one module that knows passes and backends."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from deepgraph import backends, passes
+from deepgraph.backends import Source
+from deepgraph.errors import GraphError, ShapeError, here
+from deepgraph.expr import OPS, Expr, Literal, explained, same_type
+from deepgraph.graph import Graph, toposort
+from deepgraph.parameter import Parameter
+from deepgraph.step import Form, Step
+
+log = logging.getLogger("deepgraph")
+_told: set[str] = set()
+
+Outputs = Expr | Sequence[Expr] | Mapping[str, Expr]
+
+
+def compile(  # noqa: A001
+    outputs: Outputs = (),
+    updates: Mapping[Expr, Any] | None = None,
+    *,
+    inputs: Sequence[Expr] | None = None,
+    backend: str = "auto",
+    without: Collection[str] = (),
+    donate: Collection[str] = (),
+    hints: Mapping[str, int] | None = None,
+    seed: int = 0,
+) -> Step:
+    """Optimise a graph, write its code and make it callable.
+
+    `outputs` is an Expr, a sequence or a dict of them; a call gives the same form. `updates` maps
+    parameters to their new values, all computed from the old ones; what layers attached
+    (`dg.attach`) to anything computed is updated too, as soon as `updates` is given. `inputs`
+    fixes the order of positional feeds. `backend` is "auto", "numpy" or "reference" (the variable
+    `DEEPGRAPH_BACKEND` goes before "auto"). `without` names passes to leave out, `donate` feeds
+    whose memory the step may overwrite, `hints` typical sizes for the planner, `seed` keys the
+    random numbers. Raises GraphError for what cannot be compiled, BackendError for a backend that
+    cannot run here.
+
+    >>> import deepgraph as dg
+    >>> x = dg.placeholder("x", shape=("n",))
+    >>> step = dg.compile(dg.sum(x * x))
+    >>> print(step(x=[3.0, 4.0]))
+    25.0
+    """
+    graph, form = declare(outputs, updates, inputs, seed)
+    chosen, reason = backends.resolve(_wish(backend))
+    if backend == "auto" and chosen.name not in _told:
+        _told.add(chosen.name)
+        log.info("backend %s: %s", chosen.name, reason)
+    stages = passes.run(graph, chosen.target, without, hints)
+    plan = stages["place"].value
+    source = chosen.emit(plan)
+    unknown = set(donate) - {p.name for p in graph.placeholders}
+    if unknown:
+        raise GraphError(f"donate: no placeholder is called {sorted(unknown)[0]!r}")
+    return Step(graph, form, stages, source, chosen, frozenset(donate), inputs is not None)
+
+
+def emit(
+    outputs: Outputs = (), updates: Mapping[Expr, Any] | None = None, *,
+    inputs: Sequence[Expr] | None = None, backend: str = "numpy", without: Collection[str] = (),
+    hints: Mapping[str, int] | None = None, seed: int = 0,
+) -> Source:  # fmt: skip
+    """The source that `compile` would run, on a machine that need not have the backend's device."""
+    graph, _ = declare(outputs, updates, inputs, seed)
+    chosen = backends.named(_wish(backend))
+    return chosen.emit(passes.run(graph, chosen.target, without, hints)["place"].value)
+
+
+def _wish(backend: str) -> str:
+    return os.environ.get("DEEPGRAPH_BACKEND", "auto") if backend == "auto" else backend
+
+
+def declare(
+    outputs: Outputs, updates: Mapping[Expr, Any] | None, inputs: Sequence[Expr] | None, seed: int
+) -> tuple[Graph, Form]:
+    """The graph that was asked for, and the form in which results come back."""
+    origin = here()
+    try:
+        form = Form.of(outputs)
+        given = {_parameter(p): _new_value(p, v) for p, v in (updates or {}).items()}
+        named = form.named(outputs)
+        if updates is not None:
+            given = _with_attached(given, [*named.values(), *given.values()])
+        roots = _with_random([*named.values(), *given.values()], given, seed)
+        graph = Graph(
+            tuple(inputs or ()), dict(zip(named, roots, strict=False)),
+            dict(zip(given, roots[len(named) :], strict=True)),
+        )  # fmt: skip
+        _check_names(graph, inputs)
+    except GraphError as error:
+        raise explained(error, "compile", origin) from None
+    return graph, form
+
+
+def _parameter(p: Any) -> Parameter:
+    if not isinstance(p, Parameter):
+        raise GraphError(f"updates are of parameters: got {p!r}")
+    return p
+
+
+def _new_value(parameter: Expr, value: Any) -> Expr:
+    new = value if isinstance(value, Expr) else OPS["constant"](
+        Literal(np.asarray(value, parameter.dtype)))  # fmt: skip
+    if not same_type(parameter, new):
+        raise ShapeError(f"an update has its parameter's type: {parameter!r} from {new!r}")
+    return new
+
+
+def _with_attached(given: dict[Parameter, Expr], roots: Sequence[Expr]) -> dict[Parameter, Expr]:
+    """The updates and those that `dg.attach` hung on anything that is computed."""
+    found = dict(given)
+    for node in toposort(roots):
+        if node.op.name != "attach":
+            continue
+        for parameter, value in zip(node.attr("parameters"), node.inputs[1:], strict=True):
+            if found.get(parameter, value) is not value:
+                first, second = found[parameter].origin.where, node.origin.where
+                raise GraphError(f"{parameter!r} is updated twice: at {first} and at {second}")
+            found[parameter] = value
+    return found
+
+
+def _with_random(roots: Sequence[Expr], updates: dict[Parameter, Expr], seed: int) -> list[Expr]:
+    """Give the random operations a key and a counter, which each call advances."""
+    from deepgraph.graph import substitute
+
+    key = [n for n in toposort(roots) if n.op.name == "random_key"]
+    counter = [n for n in toposort(roots) if n.op.name == "random_counter"]
+    if not key and not counter:
+        return list(roots)
+    calls = Parameter(np.uint64(0), name="random_counter")
+    value = OPS["constant"](Literal(np.uint64(seed % 2**64)))
+    replaced = substitute(roots, dict.fromkeys(key, value) | dict.fromkeys(counter, calls))
+    updates[calls] = calls + np.uint64(1)
+    return [*replaced, updates[calls]]
+
+
+def _check_names(graph: Graph, inputs: Sequence[Expr] | None) -> None:
+    for p in inputs or ():
+        if not isinstance(p, Expr) or p.op.name != "placeholder":
+            raise GraphError(f"inputs are placeholders: got {p!r}")
+    seen: dict[str, Expr] = {}
+    for p in graph.placeholders:
+        if p.name == "out":
+            raise GraphError("a placeholder cannot be called 'out': calls take out= for results")
+        if seen.setdefault(p.name, p) is not p:
+            where = f"{seen[p.name].origin.where} and {p.origin.where}"
+            raise GraphError(f"two placeholders are called {p.name!r}: from {where}")
+
+

@@ -1,0 +1,122 @@
+"""Reverse-mode differentiation: a graph in, more graph out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import overload
+
+from deepgraph import ops
+from deepgraph.dims import same
+from deepgraph.dtypes import is_float
+from deepgraph.errors import DTypeError, GraphError, ShapeError, deriving, here
+from deepgraph.expr import OPS, Expr, Kind, explained, same_type
+from deepgraph.graph import toposort
+
+
+@overload
+def grad(loss: Expr, wrt: Expr) -> Expr: ...
+@overload
+def grad(loss: Expr, wrt: Sequence[Expr]) -> list[Expr]: ...
+def grad(loss: Expr, wrt: Expr | Sequence[Expr]) -> Expr | list[Expr]:
+    """The derivative of a scalar `loss` by `wrt`: an Expr for an Expr, a list for a sequence.
+
+    The result is ordinary graph, so it can be differentiated again. What `loss` does not depend on
+    has gradient zero. Raises ShapeError where `loss` is no scalar, DTypeError where `loss` or
+    `wrt` is no float, GraphError naming the operation and the line where one has no gradient.
+    """
+    origin = here()
+    targets = [wrt] if isinstance(wrt, Expr) else list(wrt)
+    try:
+        _check(loss, targets)
+        found = _reverse(loss, targets)
+    except GraphError as error:
+        raise explained(error, "grad", origin, [loss]) from None
+    return found[0] if isinstance(wrt, Expr) else found
+
+
+def _check(loss: Expr, wrt: Sequence[Expr]) -> None:
+    if loss.shape != ():
+        raise ShapeError(f"needs a scalar loss: got {loss}; take its mean or sum first")
+    for x in (loss, *wrt):
+        if not isinstance(x, Expr):
+            raise DTypeError(f"differentiates by expressions: got {type(x).__name__}")
+        if not is_float(x.dtype):
+            raise DTypeError(f"only floats have gradients: got {x}")
+
+
+def _reverse(loss: Expr, wrt: Sequence[Expr]) -> list[Expr]:
+    order = toposort([loss])
+    live = _depending(order, wrt)
+    with deriving(loss.origin, "gradient"):
+        total: dict[Expr, Expr] = {loss: ops.ones_like(loss)}
+    for node in reversed(order):
+        if node not in total or node not in live or node.op.kind is Kind.SOURCE:
+            continue
+        if node.op.grad is None:
+            where = node.origin.show()
+            raise GraphError(f"{node.op.name} has no gradient: it was declared at {where}")
+        with deriving(node.origin, "gradient"):
+            for x, g in zip(node.inputs, _parts(node, total[node]), strict=True):
+                if g is not None and x in live and is_float(x.dtype):
+                    g = fit(g, x)
+                    total[x] = _plus(total[x], g) if x in total else g
+    with deriving(loss.origin, "gradient"):
+        return [total[x] if x in total else ops.zeros_like(x) for x in wrt]
+
+
+def _parts(node: Expr, g: Expr) -> Sequence[Expr | None]:
+    """The gradients of a node's inputs, by its rule.
+
+    Where a branch was not taken its gradient is `where(condition, g, 0)`, and 0 times an infinite
+    slope would be nan. An elementwise rule scales each element by itself, so it is applied to g,
+    and the mask to what it gives.
+    """
+    assert node.op.grad is not None
+    mask = _mask(g) if node.op.kind is Kind.ELEMENTWISE else None
+    inner = g if mask is None else g.inputs[1]
+    parts = node.op.grad(inner, node, *node.inputs, **node.attributes)
+    return parts if mask is None else [p if p is None else _masked(mask, p) for p in parts]
+
+
+def _mask(g: Expr) -> Expr | None:
+    """The condition of a `where` that is 0 elsewhere."""
+    if g.op is OPS["where"] and (zero := g.inputs[2]).op is OPS["constant"] and not zero.shape:
+        return None if zero.attr("value").value else g.inputs[0]
+    return None
+
+
+def _masked(mask: Expr, g: Expr) -> Expr:
+    if (inner := _mask(g)) is not None:
+        mask, g = mask & inner, g.inputs[1]
+    return OPS["where"](mask, g, 0)
+
+
+def _plus(a: Expr, b: Expr) -> Expr:
+    mask = _mask(a)
+    if mask is not None and mask is _mask(b):
+        return _masked(mask, a.inputs[1] + b.inputs[1])
+    return a + b
+
+
+def _depending(order: Sequence[Expr], wrt: Sequence[Expr]) -> set[Expr]:
+    live = set(wrt)
+    for node in order:
+        if any(i in live for i in node.inputs):
+            live.add(node)
+    return live
+
+
+def fit(g: Expr, x: Expr) -> Expr:
+    """A gradient in the type of `x`: summed over the axes along which `x` was stretched."""
+    if same_type(g, x):
+        return g
+    if len(g.shape) < len(x.shape):
+        g = ops.broadcast_to(g, x.shape)
+    if lead := len(g.shape) - len(x.shape):
+        g = ops.sum(g, axis=tuple(range(lead)))
+    pairs = enumerate(zip(g.shape, x.shape, strict=True))
+    if stretched := tuple(i for i, (a, b) in pairs if same(b, 1) and not same(a, 1)):
+        g = ops.sum(g, axis=stretched, keepdims=True)
+    if not all(map(same, g.shape, x.shape)):
+        g = ops.broadcast_to(g, x.shape)
+    return g if g.dtype == x.dtype else g.astype(x.dtype)

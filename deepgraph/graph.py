@@ -1,0 +1,246 @@
+"""Graph: the outputs and updates asked for and all they need; and how to rewrite one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from deepgraph.dims import same_shape
+from deepgraph.errors import GraphError, Origin, deriving
+from deepgraph.expr import OPS, Expr, Kind, arguments, op_named, same_type
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Rule = Callable[[Expr], Expr | None]
+Became = dict[Expr, Expr | None]
+
+
+def toposort(roots: Iterable[Expr]) -> tuple[Expr, ...]:
+    """Inputs before users, each node once; iterative, since graphs are deeper than Python's stack."""
+    seen: dict[Expr, None] = {}
+    stack = [(root, False) for root in reversed(list(roots))]
+    while stack:
+        node, ready = stack.pop()
+        if node in seen:
+            continue
+        if ready or not node.inputs:
+            seen[node] = None
+        else:
+            stack.append((node, True))
+            stack.extend((i, False) for i in reversed(node.inputs) if i not in seen)
+    return tuple(seen)
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """What a step computes: named outputs, and new values of parameters, all at once.
+
+    `became` says what each node of the graph before the last pass turned into (None: nothing
+    needed it), so that any node can be followed from declaration to kernel.
+    """
+
+    inputs: tuple[Expr, ...]
+    outputs: Mapping[str, Expr]
+    updates: Mapping[Expr, Expr] = field(default_factory=dict)
+    became: Became = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def nodes(self) -> tuple[Expr, ...]:
+        """Every node, inputs before users."""
+        return toposort([*self.outputs.values(), *self.updates.values()])
+
+    @cached_property
+    def users(self) -> dict[Expr, list[Expr]]:
+        """Which nodes read each node; a node that reads it twice stands there twice."""
+        users: dict[Expr, list[Expr]] = {n: [] for n in self.nodes}
+        for node in self.nodes:
+            for i in node.inputs:
+                users[i].append(node)
+        return users
+
+    @cached_property
+    def results(self) -> frozenset[Expr]:
+        """The nodes whose values leave the graph, as an output or as an update."""
+        return frozenset((*self.outputs.values(), *self.updates.values()))
+
+    @property
+    def placeholders(self) -> tuple[Expr, ...]:
+        """The inputs and any placeholder that is reached without being listed."""
+        found = (n for n in self.nodes if n.op is OPS["placeholder"])
+        return tuple(dict.fromkeys((*self.inputs, *found)))
+
+    @property
+    def parameters(self) -> tuple[Expr, ...]:
+        """The parameters that are read or updated, in order of first use."""
+        found = (n for n in self.nodes if n.op is OPS["parameter"])
+        return tuple(dict.fromkeys((*found, *self.updates)))
+
+    def verify(self) -> None:
+        """Raise unless each node still has the type its own rule gives, and updates fit."""
+        for node in self.nodes:
+            shape, dtype, _ = node.op.infer(node.inputs, node.attributes)
+            if not same_shape(shape, node.shape) or dtype != node.dtype:
+                raise GraphError(f"{node} is mistyped: its rule gives {dtype}{shape}")
+        for parameter, value in self.updates.items():
+            if not same_type(parameter, value):
+                raise GraphError(f"update of {parameter} has another type: {value}")
+
+    def render(self) -> str:
+        """One line a node: what golden tests compare and people read."""
+        ids = {node: f"%{k}" for k, node in enumerate(self.nodes)}
+        lines = []
+        for node in self.nodes:
+            given = [ids[i] for i in node.inputs]
+            given += filter(None, [node.name, arguments(node)])
+            lines.append(f"{ids[node]} = {node.op.name}({', '.join(given)})  # {node.type_text}")
+        lines += [f"update {p.name} = {ids[v]}" for p, v in self.updates.items()]
+        returned = ", ".join(f"{k}={ids[v]}" for k, v in self.outputs.items())
+        return "\n".join([*lines, f"return {returned}"])
+
+    def to_networkx(self) -> nx.MultiDiGraph[Any]:
+        """The nodes as a MultiDiGraph: attributes op, name, shape, dtype, kind; edges have `position`."""
+        import networkx as nx
+
+        drawn: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
+        for k, node in enumerate(self.nodes):
+            drawn.add_node(
+                node, id=k, op=node.op.name, name=node.name, shape=node.shape,
+                dtype=node.dtype.name, kind=node.op.kind.value,
+            )  # fmt: skip
+            drawn.add_edges_from((i, node, {"position": p}) for p, i in enumerate(node.inputs))
+        return drawn
+
+
+def rewrite(
+    graph: Graph, rules: Mapping[str, Sequence[Rule]] | None = None, via: str = "share"
+) -> Graph:
+    """Rebuild from the inputs up, merging equal nodes and applying rules until none fires.
+
+    `rules` lists, by operation name, functions that give a better node or None. With no rules this
+    is common-subexpression elimination; what nothing needs is never visited. Near linear: each
+    node is settled once, and a rule that goes in circles is an error.
+    """
+    rules = rules or {}
+    settled: dict[Expr, Expr] = {}
+    table: dict[Any, Expr] = {}
+    waiting: dict[Expr, tuple[Expr, Expr]] = {}  # rebuilt and replaced; the latter not yet settled
+    fired: Counter[Expr] = Counter()  # how many rewrites led to this node
+    stack = [*reversed([*graph.outputs.values(), *graph.updates.values()])]
+    while stack:
+        node = stack[-1]
+        if node in settled:
+            stack.pop()
+            continue
+        if node in waiting:
+            same, better = waiting.pop(node)
+            settled[node] = settled[same] = settled[better]
+            continue
+        if pending := [i for i in node.inputs if i not in settled]:
+            stack.extend(reversed(pending))
+            continue
+        same = rebuilt(node, [settled[i] for i in node.inputs])
+        if same.op.kind is not Kind.SOURCE or same.op.name in ("constant", "size"):
+            same = table.setdefault(same.key, same)
+        if same is not node and same in settled:
+            settled[node] = settled[same]
+            continue
+        replacement = _first(rules.get(same.op.name, ()), same, via)
+        if replacement is None:
+            settled[node] = settled[same] = same
+            continue
+        fired[replacement] = fired[node] + 1
+        if fired[replacement] > 100:
+            raise GraphError(f"{via}: rules go in circles at {same} from {node.origin}")
+        waiting[node] = same, replacement
+        stack.append(replacement)
+    return Graph(
+        graph.inputs,
+        {k: settled[v] for k, v in graph.outputs.items()},
+        {p: settled[v] for p, v in graph.updates.items()},
+        {n: settled.get(n) for n in graph.nodes},
+    )
+
+
+def rebuilt(node: Expr, inputs: Sequence[Expr]) -> Expr:
+    """The same operation over other inputs of the same types; the node itself if nothing changed."""
+    if all(a is b for a, b in zip(node.inputs, inputs, strict=True)):
+        return node
+    return Expr(node.op, tuple(inputs), node.attrs, node.shape, node.dtype, node.origin)
+
+
+def _first(rules: Sequence[Rule], node: Expr, via: str) -> Expr | None:
+    for rule in rules:
+        with deriving(node.origin, via):
+            better = rule(node)
+        if better is not None and better is not node:
+            if not same_type(better, node):
+                raise GraphError(f"{via}: {rule.__name__} turned {node} into {better}")
+            return better
+    return None
+
+
+def expanded(graph: Graph, native: Callable[[Expr], bool], via: str = "lower") -> Graph:
+    """Replace each operation that is not `native` by its definition in smaller ones."""
+
+    def expand(node: Expr) -> Expr | None:
+        if native(node) or node.op.expand is None:
+            return None
+        return node.op.expand(*node.inputs, **node.attributes)
+
+    return rewrite(graph, {name: [expand] for name, op in OPS.items() if op.expand}, via)
+
+
+def substitute(roots: Sequence[Expr], replace: Mapping[Expr, Expr]) -> list[Expr]:
+    """The same expressions over other leaves or nodes: each key of `replace` becomes its value."""
+    done: dict[Expr, Expr] = dict(replace)
+    for node in toposort(roots):
+        if node not in done:
+            done[node] = rebuilt(node, [done[i] for i in node.inputs])
+    return [done[r] for r in roots]
+
+
+def pack(roots: Sequence[Expr]) -> tuple[Any, ...]:
+    """A pickle of expressions as one flat list of nodes: operations by name, inputs by number."""
+    nodes = toposort(roots)
+    ids = {n: k for k, n in enumerate(nodes)}
+    rows = tuple(
+        n
+        if _owns(n)
+        else (n.op.name, tuple(ids[i] for i in n.inputs), n.attrs, n.shape, n.dtype, n.origin)
+        for n in nodes
+    )
+    return _unpack_one, (Packed(rows), ids[roots[0]])
+
+
+class Packed:
+    """The nodes of a pickle; made once a pickle, so that identity holds within it."""
+
+    def __init__(self, rows: Sequence[Any]) -> None:
+        self.nodes: list[Expr] = []
+        for row in rows:
+            if isinstance(row, Expr):
+                self.nodes.append(row)
+                continue
+            name, inputs, *rest = row
+            self.nodes.append(Expr(op_named(name), tuple(self.nodes[i] for i in inputs), *rest))
+
+
+def _unpack_one(packed: Packed, index: int) -> Expr:
+    return packed.nodes[index]
+
+
+def _owns(node: Expr) -> bool:
+    return type(node) is not Expr
+
+
+def origins(graph: Graph, became: Became) -> dict[Expr, list[Origin]]:
+    """For each node of `graph`, the origins of all declared nodes that ended in it."""
+    found: dict[Expr, list[Origin]] = {n: [] for n in graph.nodes}
+    for before, after in became.items():
+        if after in found:
+            found[after].append(before.origin)
+    return found

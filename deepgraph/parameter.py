@@ -1,0 +1,120 @@
+"""Parameter: an Expr that owns its storage, read and updated by every step that names it."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from deepgraph.dims import pretty
+from deepgraph.dtypes import DEFAULT_FLOAT, as_dtype
+from deepgraph.errors import DTypeError, ShapeError, here
+from deepgraph.expr import OPS, Expr
+
+_count = itertools.count()
+
+
+class Parameter(Expr):
+    """A value that outlives the call of a step: weights, an optimiser's state, a counter.
+
+    `value` is an array, nested lists or a number (a Python float becomes float32). `rate` and
+    `decay` scale the optimiser's learning rate and weight decay for this parameter alone. The
+    storage is written into, never replaced, so steps may keep its address. `tied` to another
+    parameter it would be the same object: use that object twice, and gradients add up.
+
+    >>> w = Parameter([[1.0, 2.0]], name="w", dtype="float32")
+    >>> w.value
+    array([[1., 2.]], dtype=float32)
+    """
+
+    __slots__ = ("_copies", "_newest", "decay", "lock", "rate", "serial")
+
+    rate: float
+    decay: float
+    lock: threading.RLock
+    serial: int  # the order of locking, so that two calls never wait for each other
+
+    def __init__(
+        self, value: Any, name: str = "", dtype: Any = None, rate: float = 1.0, decay: float = 1.0
+    ) -> None:
+        if isinstance(value, Expr):
+            raise DTypeError("a parameter starts from numbers: got an expression; update it instead")
+        if dtype is None and isinstance(value, float) and not isinstance(value, np.generic):
+            dtype = DEFAULT_FLOAT
+        array = np.array(value, None if dtype is None else as_dtype(dtype), order="C")
+        as_dtype(array.dtype)
+        serial = next(_count)
+        attrs = (name or f"parameter{serial}", array.shape, array.dtype)
+        super().__init__(OPS["parameter"], (), attrs, array.shape, array.dtype, here())
+        put = object.__setattr__
+        put(self, "rate", rate)
+        put(self, "decay", decay)
+        put(self, "lock", threading.RLock())
+        put(self, "serial", serial)
+        put(self, "_copies", {"cpu": array})
+        put(self, "_newest", "cpu")
+
+    def storage(
+        self, device: str = "cpu", move: Callable[[npt.NDArray[Any]], Any] | None = None
+    ) -> Any:
+        """The live array on `device`, brought up to date by `move` where another holds newer data."""
+        copies: dict[str, Any] = self._copies  # type: ignore[attr-defined]
+        newest: str = self._newest  # type: ignore[attr-defined]
+        if device not in copies:
+            assert move is not None, f"no storage on {device}"
+            copies[device] = move(self._host())
+        elif newest not in (device, ""):
+            copies[device][...] = self._host() if device == "cpu" else move(self._host())  # type: ignore[misc]
+            object.__setattr__(self, "_newest", "")  # all copies agree
+        return copies[device]
+
+    def written(self, device: str = "cpu") -> None:
+        """Say that a step wrote the storage on `device`: the other copies are older now."""
+        if len(self._copies) > 1:  # type: ignore[attr-defined]
+            object.__setattr__(self, "_newest", device)
+
+    def _host(self) -> npt.NDArray[Any]:
+        array = self._copies[self._newest or "cpu"]  # type: ignore[attr-defined]
+        return array if isinstance(array, np.ndarray) else array.get()  # type: ignore[no-any-return]
+
+    @property
+    def value(self) -> npt.NDArray[Any]:
+        """A copy of what the parameter holds now."""
+        with self.lock:
+            return np.array(self._host())
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self.assign(value)
+
+    def __setattr__(self, name: str, value: Any) -> None:  # type: ignore[override]
+        if name == "value":
+            self.assign(value)
+        elif name in ("rate", "decay"):
+            object.__setattr__(self, name, float(value))
+        else:
+            super().__setattr__(name, value)
+
+    def assign(self, value: Any) -> None:
+        """Write a value of the same shape into the storage; a dtype that cannot be cast safely raises."""
+        array = np.asarray(value)
+        if array.shape != self.shape:
+            shapes = f"{pretty(array.shape)} into {self!r}"
+            raise ShapeError(f"assign: shapes differ: {shapes}")
+        same_kind = np.can_cast(array.dtype, self.dtype, "same_kind")
+        if not same_kind and not isinstance(value, bool | int | float | list):
+            raise DTypeError(f"assign: dtypes differ: {array.dtype} into {self!r}; use .astype")
+        with self.lock:
+            self.storage()[...] = array
+            self.written()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (self.value, self.name, self.rate, self.decay)
+
+
+def _remade(value: npt.NDArray[Any], name: str, rate: float, decay: float) -> Parameter:
+    return Parameter(value, name, value.dtype, rate, decay)

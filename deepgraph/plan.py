@@ -1,0 +1,259 @@
+"""Plan: where each value lives, what shares memory, what runs in place; and what that comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from deepgraph.blocks import Blocks, blocks
+from deepgraph.dims import Shape, Size, at_least, bind, maximum, product
+from deepgraph.dtypes import DType
+from deepgraph.errors import GraphError
+from deepgraph.expr import Expr, Kind
+from deepgraph.schedule import Kernel, Schedule, same_strided
+from deepgraph.target import Target
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+ALIGN = 64  # bytes; a cache line, and what vector loads like
+
+
+@dataclass(frozen=True, eq=False)
+class Home:
+    """Whose memory holds a value: a slot of the arena, an output, or a parameter."""
+
+    kind: Literal["slot", "output", "parameter"]
+    key: Any  # the slot's number, the output's name, the parameter
+
+    @property
+    def _identity(self) -> tuple[str, Any]:
+        return self.kind, id(self.key) if isinstance(self.key, Expr) else self.key
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Home) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {getattr(self.key, 'name', self.key)}"
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A piece of the arena, taken from kernel `first` to kernel `last`."""
+
+    bytes: Size
+    first: int
+    last: int
+    scratch: bool = False  # lives inside one kernel; `bytes` is what it takes where that is small
+
+
+@dataclass(frozen=True, eq=False)
+class Scratch:
+    """Memory of a kernel's own, for what a target cannot hold in registers."""
+
+    shape: Shape
+    dtype: DType
+    slot: int
+    blocked: bool = False  # one block at a time where the kernel runs in blocks
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A plan for known sizes: each slot's offset in the arena and its bytes."""
+
+    sizes: Mapping[str, int]
+    offsets: tuple[int, ...]
+    bytes: tuple[int, ...]
+    peak_bytes: int  # the arena
+    blocks: Mapping[Kernel, Blocks]  # the kernels that run block by block
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Homes of all values, symbolic: the order, the sharing and the places hold for all sizes.
+
+    `registers` says, for a target whose instructions are statements, where each of a kernel's
+    results goes: `y0` a store's memory, `t0` scratch, `a0` the memory of a load that dies.
+    `commits` are parameters that get their new value by a copy at the end.
+    """
+
+    schedule: Schedule
+    target: Target
+    slots: tuple[Slot, ...]
+    homes: Mapping[Expr, Home]
+    registers: Mapping[Kernel, tuple[str, ...]] = field(default_factory=dict)
+    scratch: Mapping[Kernel, tuple[Scratch, ...]] = field(default_factory=dict)
+    commits: tuple[tuple[Expr, Expr], ...] = ()
+
+    def bind(self, sizes: Mapping[str, int], threads: int = 1) -> Binding:
+        """Offsets and bytes for known sizes, and the blocks in which large kernels run."""
+        split = {
+            k: b for k in self.schedule.kernels if (b := blocks(k, self.target, sizes, threads))
+        }
+        nbytes = [0 if s.scratch else bind(s.bytes, sizes) for s in self.slots]
+        for kernel, scratches in self.scratch.items():
+            for s in scratches:
+                count = bind(product(s.shape), sizes)
+                if kernel in split and s.blocked:
+                    count = split[kernel].elements(bind(s.shape, sizes))
+                nbytes[s.slot] = count * s.dtype.itemsize
+        offsets, peak = _offsets(self.slots, nbytes)
+        return Binding(dict(sizes), offsets, tuple(nbytes), peak, split)
+
+    @cached_property
+    def peak_bytes(self) -> Size:
+        """The arena: a number, or a formula in the named sizes (before blocks make it smaller)."""
+        tops: list[Size] = []
+        for total in set(self._alive()):
+            if not any(at_least(t, total) for t in tops):
+                tops = [t for t in tops if not at_least(total, t)] + [total]
+        return maximum(*tops[:8]) if tops else 0
+
+    def _alive(self) -> list[Size]:
+        alive: list[Size] = [0] * len(self.schedule.kernels)
+        for slot in self.slots:
+            for k in range(slot.first, min(slot.last + 1, len(alive))):
+                alive[k] = alive[k] + slot.bytes
+        return alive
+
+    @cached_property
+    def unplanned_bytes(self) -> Size:
+        """What the same values would take with a buffer each."""
+        total: Size = 0
+        for value, home in self.homes.items():
+            if home.kind == "slot":
+                total = total + product(value.shape) * value.dtype.itemsize
+        return sum((s.bytes for s in self.slots if s.scratch), total)
+
+    def verify(self) -> None:
+        """Run the plan on labels instead of numbers: no kernel may read what was overwritten.
+
+        Written apart from the planner: it knows only homes, and replays kernels and statements.
+        """
+        memory: dict[Any, Expr] = {}
+        updates = self.schedule.graph.updates
+        for position, kernel in enumerate(self.schedule.kernels):
+            for value in kernel.reads:
+                self._reads(kernel, value, memory)
+            self._statements(kernel)
+            for value in kernel.writes:
+                home = self.homes[value]
+                if home.kind == "slot":
+                    slot = self.slots[home.key]
+                    if not slot.first <= position <= slot.last:
+                        raise GraphError(f"{value} is written outside the life of slot {home.key}")
+                if home.kind == "parameter" and updates.get(home.key) is not value:
+                    raise GraphError(f"{kernel.name} writes {value} into {home.key}")
+                memory[home] = value
+        for value in (*self.schedule.graph.outputs.values(), *(v for _, v in self.commits)):
+            if memory.get(self.homes[value]) is not value:
+                raise GraphError(f"result {value} was overwritten")
+        for parameter, value in updates.items():
+            direct = self.homes.get(value) == Home("parameter", parameter)
+            if not direct and not any(p is parameter and v is value for p, v in self.commits):
+                raise GraphError(f"{parameter} never gets its new value")
+
+    def _reads(self, kernel: Kernel, value: Expr, memory: Mapping[Any, Expr]) -> None:
+        if value.op.kind is not Kind.SOURCE:
+            if memory.get(self.homes[value]) is not value:
+                raise GraphError(f"{kernel.name} reads {value} after it was overwritten")
+        elif Home("parameter", value) in memory:
+            raise GraphError(f"{kernel.name} reads {value} after its update")
+
+    def _statements(self, kernel: Kernel) -> None:
+        """Replay a kernel's instructions on the memory they really use."""
+        if kernel not in self.registers:
+            return
+        cells: dict[Any, int] = {}
+        spot: dict[int, Any] = {}
+        for r, access in enumerate(kernel.loads):
+            home = self.homes.get(access.value) or Home("parameter", access.value)
+            spot[r] = home
+            if sum(other.value is access.value for other in kernel.loads) > 1:
+                spot[r] = ("part", home, r)
+            cells[spot[r]] = r
+        for k, (instr, where) in enumerate(zip(kernel.body, self.registers[kernel], strict=True)):
+            register = len(kernel.loads) + k
+            args = instr.registers
+            for a in args:
+                if cells.get(spot[a]) != a:
+                    raise GraphError(f"{kernel.name}: {instr.node} reads an overwritten register")
+            spot[register] = self._spot(kernel, where)
+            clash = [a for a in args if spot[a] == spot[register]]
+            if clash and not instr.node.op.alias:
+                raise GraphError(f"{kernel.name}: {instr.node} cannot run in place")
+            if clash and clash[0] < len(kernel.loads) and where[0] == "y":
+                store = kernel.stores[int(where[1:])].access.at
+                if not same_strided(store, kernel.loads[clash[0]].at):
+                    raise GraphError(f"{kernel.name}: {instr.node} overlaps what it reads")
+            cells[spot[register]] = register
+            for part in cells:
+                if isinstance(part, tuple) and part[:2] == ("part", spot[register]):
+                    cells[part] = -1
+        for s in kernel.stores:
+            if cells[self.homes[s.access.value]] != s.register:
+                raise GraphError(f"{kernel.name}: {s.access.value} is overwritten in the kernel")
+
+    def _spot(self, kernel: Kernel, where: str) -> Any:
+        index = int(where[1:])
+        if where[0] == "y":
+            return self.homes[kernel.stores[index].access.value]
+        if where[0] == "a":
+            return self.homes[kernel.loads[index].value]
+        return ("scratch", self.scratch[kernel][index].slot)
+
+    def render(self) -> str:
+        """A line a slot, then what lives where, then the totals."""
+        lines = [f"peak {self.peak_bytes} bytes, {self.unplanned_bytes} without reuse"]
+        for k, slot in enumerate(self.slots):
+            held = [v for v, h in self.homes.items() if h == Home("slot", k)]
+            what = ", ".join(map(repr, held)) or "scratch"
+            lines.append(f"slot {k}: {slot.bytes} bytes, kernels {slot.first}-{slot.last}: {what}")
+        for value, home in self.homes.items():
+            if home.kind != "slot":
+                lines.append(f"{home}: {value!r}")
+        lines += [f"at the end {p.name} = {v!r}" for p, v in self.commits]
+        return "\n".join(lines)
+
+    __str__ = render
+
+    def to_networkx(self) -> nx.MultiDiGraph[Any]:
+        """The schedule's graph, each node with its `home`."""
+        drawn = self.schedule.to_networkx()
+        for value, home in self.homes.items():
+            if value in drawn:
+                drawn.nodes[value]["home"] = str(home)
+        return drawn
+
+
+def _offsets(slots: tuple[Slot, ...], nbytes: list[int]) -> tuple[tuple[int, ...], int]:
+    """Place slots in one arena: the largest first, each at the lowest place free for its life.
+
+    Greedy by size, as Pisarchyk and Lee (2020) found best among simple orders.
+    """
+    rounded = [-(-n // ALIGN) * ALIGN for n in nbytes]
+    offsets = [0] * len(slots)
+    placed: list[int] = []
+    peak = 0
+    for k in sorted(range(len(slots)), key=lambda k: (-rounded[k], slots[k].first)):
+        if not rounded[k]:
+            continue
+        low = 0
+        for other in placed:  # by offset
+            if slots[other].last < slots[k].first or slots[k].last < slots[other].first:
+                continue
+            if offsets[other] - low >= rounded[k]:
+                break
+            low = max(low, offsets[other] + rounded[other])
+        offsets[k] = low
+        peak = max(peak, low + rounded[k])
+        at = next((i for i, o in enumerate(placed) if offsets[o] > low), len(placed))
+        placed.insert(at, k)
+    return tuple(offsets), peak
+
+

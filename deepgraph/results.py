@@ -1,0 +1,112 @@
+"""Results: fresh arrays that alias nothing, over memory that is used again when the last one dies."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from deepgraph.backends import Bound
+from deepgraph.dims import bind, pretty
+from deepgraph.errors import DTypeError, FeedError, ShapeError
+from deepgraph.graph import Graph
+
+Array = npt.NDArray[Any]
+_LARGE = 1 << 18  # bytes from which fresh memory costs more (page faults) than looking for used
+
+
+class Results:
+    """Makes the arrays into which a step writes its outputs.
+
+    Large ones come from blocks that are kept. A block is free when nothing but this list refers to
+    it: every array and view made of it keeps it as its base, so the reference count tells.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._types = [(v.shape, v.dtype) for v in graph.outputs.values()]
+        self._names = list(graph.outputs)
+        self._shapes: dict[int, list[tuple[tuple[int, ...], np.dtype[Any], int]]] = {}
+        self._blocks: list[Array] = []
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_blocks": [], "_shapes": {}}
+
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes of all blocks, in use or free."""
+        return sum(b.nbytes for b in self._blocks)
+
+    def fresh(self, bound: Bound) -> list[Array]:
+        """An array for each output, uninitialised."""
+        return [
+            np.empty(shape, dtype) if nbytes < _LARGE else self._from_block(shape, dtype, nbytes)
+            for shape, dtype, nbytes in self._bound_types(bound)
+        ]
+
+    def _bound_types(self, bound: Bound) -> list[tuple[tuple[int, ...], np.dtype[Any], int]]:
+        found = self._shapes.get(id(bound))
+        if found is None:
+            if len(self._shapes) > 64:
+                self._shapes.clear()
+            found = self._shapes[id(bound)] = []
+            for shape, dtype in self._types:
+                real = bind(shape, bound.binding.sizes)
+                found.append((real, dtype, int(np.prod(real, dtype=np.int64)) * dtype.itemsize))
+        return found
+
+    def _from_block(self, shape: tuple[int, ...], dtype: np.dtype[Any], nbytes: int) -> Array:
+        free = None
+        for k in range(len(self._blocks)):
+            # referred to by the list and by the argument of getrefcount alone
+            if sys.getrefcount(self._blocks[k]) == 2 and self._blocks[k].nbytes >= nbytes:
+                free = k
+                if self._blocks[k].nbytes == nbytes:
+                    break
+        if free is None:
+            self._drop_unused()
+            self._blocks.append(np.empty(nbytes, np.uint8))
+            free = len(self._blocks) - 1
+        return self._blocks[free][:nbytes].view(dtype).reshape(shape)
+
+    def _drop_unused(self) -> None:
+        """Keep no more free blocks than one call takes, so that memory does not pile up."""
+        used = [sys.getrefcount(self._blocks[k]) > 2 for k in range(len(self._blocks))]
+        spare = len(self._types)
+        kept = []
+        for block, busy in zip(self._blocks, used, strict=True):
+            if busy or spare > 0:
+                kept.append(block)
+                spare -= not busy
+        self._blocks = kept
+
+    def given(self, out: Any, bound: Bound, feeds: Sequence[Array]) -> list[Array]:
+        """The caller's arrays, checked: right shapes and dtypes, contiguous, writable, apart."""
+        if isinstance(out, Mapping):
+            values = [out.get(n) for n in self._names]
+        else:
+            values = [out] if isinstance(out, np.ndarray) else list(out)
+        if len(values) != len(self._names) or any(v is None for v in values):
+            raise FeedError(f"out= needs an array for each output: {', '.join(self._names)}")
+        for name, array, (shape, dtype, _) in zip(
+            self._names, values, self._bound_types(bound), strict=True
+        ):
+            if not isinstance(array, np.ndarray) or array.dtype != dtype:
+                got = getattr(array, "dtype", type(array).__name__)
+                raise DTypeError(f"out= for {name} has another dtype: wants {dtype}, got {got}")
+            if array.shape != shape:
+                shapes = f"wants {pretty(shape)}, got {pretty(array.shape)}"
+                raise ShapeError(f"out= for {name} has another shape: {shapes}")
+            if not array.flags.c_contiguous or not array.flags.writeable:
+                raise FeedError(f"out= for {name} must be contiguous and writable")
+        self._check_apart(values, feeds)
+        return values
+
+    def _check_apart(self, values: Sequence[Array], feeds: Sequence[Array]) -> None:
+        for k, array in enumerate(values):
+            for other in (*values[:k], *feeds):
+                if np.may_share_memory(array, other):
+                    name = self._names[k]
+                    raise FeedError(f"out= for {name} shares memory with a feed or another output")

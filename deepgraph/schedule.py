@@ -1,0 +1,207 @@
+"""Schedule: which nodes run together, in which order, over which memory. Plan: where values live."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from deepgraph.dims import Dim, Shape, Size, pretty, product, same, same_shape
+from deepgraph.errors import GraphError
+from deepgraph.expr import Expr, Kind, Literal, Strided, arguments
+from deepgraph.graph import Became, Graph
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Operand = int | Literal | Dim  # a register, a number, a size
+Order = tuple[int, ...]  # a value's axes from the outermost in memory to the innermost
+
+
+def contiguous(shape: Shape, order: Order | None = None) -> Strided:
+    """A whole buffer of this shape, its axes laid out in `order` (row-major if None)."""
+    strides: list[Size] = [1] * len(shape)
+    step: Size = 1
+    for axis in reversed(order if order is not None else range(len(shape))):
+        strides[axis] = step
+        step = step * shape[axis]
+    return Strided(shape, tuple(strides))
+
+
+def same_strided(a: Strided, b: Strided) -> bool:
+    """Do two descriptions name the same elements in the same places, as terms?"""
+    return (
+        same_shape(a.shape, b.shape) and same_shape(a.strides, b.strides)
+        and same(a.offset, b.offset)
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """Where a kernel finds or leaves a value: a buffer, and how the kernel's axes step through it.
+
+    An axis of the kernel's space along which the value does not vary has size 1 and stride 0.
+    """
+
+    value: Expr
+    at: Strided
+
+    @property
+    def whole(self) -> bool:
+        """Is it the whole row-major buffer in its own shape?"""
+        return same_strided(self.at, contiguous(self.value.shape))
+
+    def __str__(self) -> str:
+        strides = "" if self.whole else f" strides {pretty(self.at.strides)}"
+        offset = "" if same(self.at.offset, 0) else f" + {self.at.offset}"
+        return f"{pretty(self.at.shape)}{strides}{offset}"
+
+
+@dataclass(frozen=True, eq=False)
+class Instr:
+    """One operation of a kernel's body, in SSA form: its result is the next register.
+
+    `axes` are the axes of the space along which the result varies, `fold` those it folds.
+    """
+
+    node: Expr
+    args: tuple[Operand, ...]
+    axes: frozenset[int] = frozenset()
+    fold: tuple[int, ...] = ()
+
+    @property
+    def registers(self) -> list[int]:
+        """The arguments that are registers."""
+        return [a for a in self.args if isinstance(a, int)]
+
+
+@dataclass(frozen=True, eq=False)
+class Store:
+    """Which register goes where."""
+
+    register: int
+    access: Access
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """Work that runs as one: loads, a body of scalar operations over a space, stores.
+
+    `kind` is `map` (no folds), `fold` (what is stored is folded), `row` (folds whose results go
+    back over the row) or `call` (one operation that a library or a template computes; its
+    accesses have their own shapes). Registers count the loads first, then the body.
+    """
+
+    kind: str
+    space: Shape
+    folded: tuple[int, ...]
+    loads: tuple[Access, ...]
+    body: tuple[Instr, ...]
+    stores: tuple[Store, ...]
+
+    @property
+    def nodes(self) -> tuple[Expr, ...]:
+        """What it computes, in an order that can run."""
+        return tuple(i.node for i in self.body)
+
+    @cached_property
+    def reads(self) -> tuple[Expr, ...]:
+        """The values whose memory it reads, each once."""
+        return tuple(dict.fromkeys(a.value for a in self.loads))
+
+    @cached_property
+    def writes(self) -> tuple[Expr, ...]:
+        """The values whose memory it writes."""
+        return tuple(s.access.value for s in self.stores)
+
+    @property
+    def name(self) -> str:
+        """The operations, shortened to what a person reads."""
+        names = list(dict.fromkeys(n.op.name for n in self.nodes))
+        return "_".join(names if len(names) <= 4 else [*names[:3], names[-1]])
+
+    @property
+    def bytes(self) -> Size:
+        """Bytes read and written, each operand once."""
+        total: Size = 0
+        for access in (*self.loads, *(s.access for s in self.stores)):
+            total = total + product(access.at.shape) * access.value.dtype.itemsize
+        return total
+
+    @property
+    def flops(self) -> Size:
+        """Floating-point operations, by each operation's own rule."""
+        total: Size = 0
+        for instr in self.body:
+            rule = instr.node.op.flops
+            over = instr.node.inputs[0] if instr.fold else instr.node
+            total = total + (rule * over.size if isinstance(rule, int) else rule(instr.node))
+        return total
+
+    def render(self) -> str:
+        """The kernel as lines: its space, loads, body and stores."""
+        folds = f" fold {pretty(self.folded)}" if self.folded else ""
+        lines = [f"{self.kind} {self.name} over {pretty(self.space)}{folds}"]
+        for k, access in enumerate(self.loads):
+            lines.append(f"  r{k} = load {access.value!r} {access}")
+        for k, instr in enumerate(self.body, len(self.loads)):
+            args = [f"r{a}" if isinstance(a, int) else str(a) for a in instr.args]
+            args += filter(None, [arguments(instr.node)])
+            fold = f" fold {pretty(instr.fold)}" if instr.fold else ""
+            lines.append(f"  r{k} = {instr.node.op.name}({', '.join(args)}){fold}")
+        lines += [f"  store r{s.register} {s.access}" for s in self.stores]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """Kernels in the order they run, and the memory order of values that are not row-major."""
+
+    graph: Graph
+    kernels: tuple[Kernel, ...]
+    groups: tuple[Any, ...] = ()  # what the kernels were built of, for a pass that builds them anew
+    orders: Mapping[Expr, Order] = field(default_factory=dict)
+    became: Became = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def maker(self) -> dict[Expr, Kernel]:
+        """The kernel that writes each value."""
+        return {v: k for k in self.kernels for v in k.writes}
+
+    def verify(self) -> None:
+        """Raise unless every read is produced earlier, each node runs once, and layouts agree."""
+        ready: dict[Expr, Access | None] = {}
+        ran: set[Expr] = set()
+        for kernel in self.kernels:
+            for access in kernel.loads:
+                if access.value.op.kind is not Kind.SOURCE and access.value not in ready:
+                    raise GraphError(f"{kernel.name} reads {access.value} before it is made")
+            for node in kernel.nodes:
+                if node in ran:
+                    raise GraphError(f"{node} runs twice")
+                ran.add(node)
+            for store in kernel.stores:
+                value = store.access.value
+                if value in ready:
+                    raise GraphError(f"{value} is written twice")
+                whole = contiguous(value.shape, self.orders.get(value))
+                if not same(product(store.access.at.shape), product(whole.shape)):
+                    raise GraphError(f"{kernel.name} writes a part of {value}")
+                ready[value] = store.access
+        for name, value in self.graph.outputs.items():
+            if value not in ready:
+                raise GraphError(f"nothing computes output {name}: {value}")
+
+    def render(self) -> str:
+        """The kernels one after the other."""
+        return "\n".join(kernel.render() for kernel in self.kernels)
+
+    def to_networkx(self) -> nx.MultiDiGraph[Any]:
+        """The graph's nodes, each with the number of its kernel as `kernel`."""
+        drawn = self.graph.to_networkx()
+        for k, kernel in enumerate(self.kernels):
+            for node in kernel.nodes:
+                if node in drawn:
+                    drawn.nodes[node]["kernel"] = k
+        return drawn

@@ -1,0 +1,23 @@
+"""Target: what a pass may know of a backend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Target:
+    """The properties of a backend that decide what passes may do.
+
+    `atomic`: a kernel reads all inputs of an element before it writes any output, and keeps what
+    is between in registers. Where not, each instruction is a statement over whole arrays (or
+    blocks of them), and what is between needs memory: scratch.
+    """
+
+    name: str
+    atomic: bool
+    natives: frozenset[str] = frozenset()  # operations it has although they have a definition
+    max_operands: int = 64  # arrays a kernel may take
+    max_nodes: int = 500  # instructions a kernel may hold
+    block: int = 1 << 17  # elements of a block, where a kernel runs block by block
+    block_from: int = 1 << 20  # elements from which a kernel does

@@ -1,0 +1,289 @@
+"""Group nodes into kernels, so that what is between lives in registers or in the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from deepgraph.dims import Size, at_least, product, same
+from deepgraph.expr import Expr, Kind
+from deepgraph.graph import Graph
+from deepgraph.passes.kernels import Group, build, result_axes, single
+from deepgraph.passes.views import Alignments, Axes
+from deepgraph.schedule import Schedule
+from deepgraph.target import Target
+
+_SEARCH = 200  # groups visited before a merge is given up: keeps the pass near linear
+
+
+def fuse(graph: Graph, target: Target) -> Schedule:
+    """Kernels of elementwise and reducing nodes, grown from consumers back to producers.
+
+    A node joins the kernels that read it where its axes line up with theirs, and where no path
+    leaves the merged kernel and comes back. Reductions over the same axes of the same rows join
+    too, so that a softmax is one kernel. A merge that would keep more bytes alive than it saves
+    is left.
+    """
+    return build(graph, _Fusion(graph, target).groups(), {})
+
+
+def split(graph: Graph, target: Target) -> Schedule:
+    """A kernel a node: what `fuse` is compared with."""
+    return build(graph, [single(n) for n in computed(graph)], {})
+
+
+def computed(graph: Graph) -> list[Expr]:
+    """The nodes that some kernel must compute."""
+    return [n for n in graph.nodes if n.op.kind not in (Kind.SOURCE, Kind.VIEW)]
+
+
+@dataclass(frozen=True)
+class _Edge:
+    """`reader` reads `made`, along these axes of its index (None: the elements move)."""
+
+    made: Expr
+    reader: Expr
+    axes: Axes | None
+
+
+@dataclass(eq=False)
+class _Cluster:
+    """A group that grows. `place` orders clusters so that each reads only from earlier ones."""
+
+    place: int
+    nodes: list[Expr]
+    space: list[Size]
+    index: dict[Expr, Axes]
+    call: bool
+    before: dict[_Cluster, None] = field(default_factory=dict)
+    after: dict[_Cluster, None] = field(default_factory=dict)
+
+
+class _Fusion:
+    def __init__(self, graph: Graph, target: Target) -> None:
+        self.graph, self.target = graph, target
+        self.position = {n: k for k, n in enumerate(graph.nodes)}
+        self.home: dict[Expr, _Cluster] = {}
+        self.incoming: dict[Expr, list[_Edge]] = {}
+        self.outgoing: dict[Expr, list[_Edge]] = {}
+        self.line: list[_Cluster | None] = []  # by place; None where a cluster was merged away
+        alignments = Alignments()
+        for node in computed(graph):
+            self._enter(node, alignments)
+
+    def _enter(self, node: Expr, alignments: Alignments) -> None:
+        alone = single(node)
+        cluster = _Cluster(
+            len(self.line), [node], list(alone.space), dict(alone.index or {}), alone.is_call
+        )  # fmt: skip
+        self.home[node] = cluster
+        self.line.append(cluster)
+        self.incoming[node], self.outgoing[node] = [], []
+        for operand in node.inputs:
+            base, axes = alignments.of(operand)
+            if base not in self.home:
+                continue
+            edge = _Edge(base, node, _reading(node, operand, base, axes))
+            self.incoming[node].append(edge)
+            self.outgoing[base].append(edge)
+            cluster.before[self.home[base]] = None
+            self.home[base].after[cluster] = None
+
+    def groups(self) -> list[Group]:
+        for node in reversed(computed(self.graph)):
+            for reader in sorted({self.home[e.reader] for e in self.outgoing[node]}, key=_place):
+                cluster = self.home[node]
+                if reader is not cluster and self._fits(cluster, reader):
+                    self._try(cluster, reader)
+        clusters = sorted(set(self.home.values()), key=_place)
+        return [self._group(c) for c in clusters]
+
+    def _group(self, cluster: _Cluster) -> Group:
+        nodes = tuple(sorted(cluster.nodes, key=self.position.__getitem__))
+        return Group(nodes) if cluster.call else Group(nodes, tuple(cluster.space), cluster.index)
+
+    def _fits(self, a: _Cluster, b: _Cluster) -> bool:
+        return not a.call and not b.call and len(a.nodes) + len(b.nodes) <= self.target.max_nodes
+
+    def _try(self, a: _Cluster, b: _Cluster) -> None:
+        """Merge `a` into `b`, which reads it, if their axes line up and no path goes around."""
+        matched = self._match(a, b)
+        if matched is None:
+            return
+        moved, space = matched
+        index = {n: tuple(None if x is None else moved[x] for x in axes) for n, axes in a.index.items()}
+        nodes = sorted((*a.nodes, *b.nodes), key=self.position.__getitem__)
+        if not self._runs_by_rows(nodes, {**index, **b.index}, space):
+            return
+        if self._affordable(a, b) and self._make_room(a, b):
+            self._merge(a, b)
+            b.nodes, b.space = nodes, space
+            b.index.update(index)
+
+    def _match(self, a: _Cluster, b: _Cluster) -> tuple[dict[int, int], list[Size]] | None:
+        """Where each axis of `a` lies in `b`, and the space of both; None if they do not fit."""
+        moved: dict[int, int] = {}
+        for node in a.nodes:
+            for edge in self.outgoing[node]:
+                if self.home[edge.reader] is not b:
+                    continue
+                if edge.axes is None:
+                    return None
+                made = result_axes(node, a.index[node])
+                read = b.index[edge.reader]
+                for here, there in zip(made, edge.axes, strict=True):
+                    if here is None:
+                        continue
+                    place = None if there is None else read[there]
+                    if place is None or moved.setdefault(here, place) != place:
+                        return None
+        if len(set(moved.values())) != len(moved):
+            return None
+        space = list(b.space)
+        extra = [x for x in range(len(a.space)) if x not in moved]
+        free = [x for x in range(len(space)) if x not in moved.values()]
+        if extra and free:
+            if len(extra) != len(free):
+                return None
+            for x, y in zip(extra, free, strict=True):
+                if not same(a.space[x], space[y]):
+                    return None
+                moved[x] = y
+        elif extra:
+            for x in extra:
+                moved[x] = len(space)
+                space.append(a.space[x])
+        elif free and (self._seen_outside(a, b) or not self._hoists(a, moved)):
+            return None
+        return moved, space
+
+    def _seen_outside(self, a: _Cluster, b: _Cluster) -> bool:
+        return any(
+            n in self.graph.results or any(self.home[e.reader] not in (a, b) for e in self.outgoing[n])
+            for n in a.nodes
+        )
+
+    def _hoists(self, a: _Cluster, moved: Mapping[int, int]) -> bool:
+        """Is a smaller producer computed once a row, not once an element? Its axes are the outer."""
+        return set(moved.values()) == set(range(len(moved)))
+
+    def _runs_by_rows(
+        self, nodes: Iterable[Expr], index: Mapping[Expr, Axes], space: list[Size]
+    ) -> bool:
+        """Can the folds run one row after another?
+
+        All fold the same axes (the row), or what folds others is used only after all rows are
+        through: by nothing that varies along the axes it folds.
+        """
+        folds = {n: _fold_axes(n, index[n]) for n in nodes if n.op.kind is Kind.REDUCE}
+        kinds = set(folds.values())
+        if len(kinds) <= 1:
+            return True
+        inside = set(index)
+        for row in sorted(kinds, key=lambda axes: (len(axes), sorted(axes))):
+            pending: dict[Expr, frozenset[int]] = {}
+            for node in nodes:
+                waits = frozenset[int]().union(
+                    *(pending[e.made] for e in self.incoming[node] if e.made in inside)
+                )
+                varies = {a for a in index[node] if a is not None}
+                if waits & varies:
+                    break
+                if node in folds and folds[node] != row:
+                    waits |= folds[node]
+                pending[node] = waits
+            else:
+                return True
+        return False
+
+    def _make_room(self, a: _Cluster, b: _Cluster) -> bool:
+        """Bring the line in an order in which `b` can stand for both; False where a path goes around.
+
+        Within the stretch from `a` to `b`: what `b` needs, then `b`, then what needs `a` (the
+        local reordering of Pearce and Kelly, 2006).
+        """
+        late = _reached([c for c in a.after if c is not b], "after", lambda c: c.place <= b.place)
+        if late is None or b in late:
+            return False
+        early = _reached([c for c in b.before if c is not a], "before", lambda c: c.place >= a.place)
+        if early is None:
+            return False
+        order = [*sorted(early, key=_place), b, *sorted(late, key=_place)]
+        places = sorted([a.place, *(c.place for c in order)])
+        self.line[places[0]] = None
+        for cluster, place in zip(order, places[1:], strict=True):
+            cluster.place = place
+            self.line[place] = cluster
+        return True
+
+    def _affordable(self, a: _Cluster, b: _Cluster) -> bool:
+        """Does the merge remove at least the bytes whose lives it lengthens?
+
+        Nothing lives longer where `a` and `b` are neighbours in the line.
+        """
+        if not any(self.line[a.place + 1 : b.place]):
+            return True
+        kept: Size = 0
+        for value in dict.fromkeys(e.made for n in a.nodes for e in self.incoming[n]):
+            others = (self.home[e.reader] for e in self.outgoing[value])
+            if self.home[value] is not a and all(c.place < b.place for c in others if c is not a):
+                kept = kept + _bytes(value)
+        saved: Size = 0
+        for node in a.nodes:
+            readers = {self.home[e.reader] for e in self.outgoing[node]} - {a}
+            if readers == {b} and node not in self.graph.results:
+                saved = saved + _bytes(node)
+        return at_least(saved, kept) is True
+
+    def _merge(self, a: _Cluster, b: _Cluster) -> None:
+        for node in a.nodes:
+            self.home[node] = b
+        for c in a.before:
+            c.after.pop(a, None)
+            if c is not b:
+                c.after[b] = b.before[c] = None
+        for c in a.after:
+            c.before.pop(a, None)
+            if c is not b:
+                c.before[b] = b.after[c] = None
+
+
+def _reached(
+    start: list[_Cluster], way: Literal["before", "after"], inside: Callable[[_Cluster], bool]
+) -> set[_Cluster] | None:
+    """The clusters that lie this way, as far as `inside`; None after too long a search."""
+    seen: set[_Cluster] = set()
+    stack = start
+    while stack:
+        cluster = stack.pop()
+        if cluster in seen or not inside(cluster):
+            continue
+        if len(seen) >= _SEARCH:
+            return None
+        seen.add(cluster)
+        stack.extend(getattr(cluster, way))
+    return seen
+
+
+def _place(cluster: _Cluster) -> int:
+    return cluster.place
+
+
+def _bytes(value: Expr) -> Size:
+    return product(value.shape) * value.dtype.itemsize
+
+
+def _fold_axes(node: Expr, index: Axes) -> frozenset[int]:
+    return frozenset(a for i in node.attr("axis") if (a := index[i]) is not None)
+
+
+def _reading(node: Expr, operand: Expr, base: Expr, axes: Axes | None) -> Axes | None:
+    """For each axis of `base`, the index axis of `node` along which it is read."""
+    if axes is None:
+        return None
+    lead = (node.inputs[0].ndim if node.op.kind is Kind.REDUCE else node.ndim) - operand.ndim
+    places: dict[int, int] = {a: k + lead for k, a in enumerate(axes) if a is not None}
+    if node.op.kind is Kind.REDUCE and len(places) < sum(not same(n, 1) for n in operand.shape):
+        return None  # it folds copies of one element
+    return tuple(places.get(k) for k in range(base.ndim))

@@ -1,0 +1,322 @@
+"""Kernels from groups of nodes: resolve views to strides, number registers, merge axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from deepgraph.blocks import cut
+from deepgraph.dims import Dim, Size, at_least, product, same
+from deepgraph.errors import deriving
+from deepgraph.expr import OPS, Expr, Kind, Literal, Strided
+from deepgraph.graph import Graph
+from deepgraph.schedule import Access, Instr, Kernel, Operand, Order, Schedule, Store, contiguous
+from deepgraph.passes.views import Alignments, Axes
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Nodes that run as one kernel, and how each one's index axes lie in the kernel's space.
+
+    A node's index axes are its own for an elementwise operation and its input's for a reduction;
+    None stands for an axis of size 1. A call has no space.
+    """
+
+    nodes: tuple[Expr, ...]
+    space: tuple[Size, ...] = ()
+    index: Mapping[Expr, Axes] = None  # type: ignore[assignment]
+
+    @property
+    def is_call(self) -> bool:
+        return self.nodes[0].op.kind is Kind.CALL
+
+
+def index_shape(node: Expr) -> tuple[Size, ...]:
+    """The shape over which a node iterates."""
+    return node.inputs[0].shape if node.op.kind is Kind.REDUCE else node.shape
+
+
+def result_axes(node: Expr, index: Axes) -> Axes:
+    """For each axis of a node's result, the axis of the space."""
+    if node.op.kind is not Kind.REDUCE:
+        return index
+    axis = node.attr("axis")
+    if node.attr("keepdims"):
+        return tuple(None if i in axis else a for i, a in enumerate(index))
+    return tuple(a for i, a in enumerate(index) if i not in axis)
+
+
+def single(node: Expr) -> Group:
+    """A group of one node."""
+    if node.op.kind is Kind.CALL:
+        return Group((node,))
+    shape = index_shape(node)
+    kept = [i for i, n in enumerate(shape) if not same(n, 1)]
+    places = {i: k for k, i in enumerate(kept)}
+    index = tuple(places.get(i) for i in range(len(shape)))
+    return Group((node,), tuple(shape[i] for i in kept), {node: index})
+
+
+def build(graph: Graph, groups: Sequence[Group], orders: Mapping[Expr, Order]) -> Schedule:
+    """The kernels of these groups, in an order that can run, with what must be copied copied.
+
+    A view that strides cannot express (a reshape of a transpose, sliding windows laid out flat)
+    is copied by a kernel of its own, made here, once for all who read it.
+    """
+    builder = _Builder(graph, groups, orders)
+    kernels = [builder.kernel(group) for group in groups]
+    return Schedule(graph, _sorted([*builder.copies, *kernels]), tuple(groups), dict(orders))
+
+
+class _Builder:
+    def __init__(
+        self, graph: Graph, groups: Sequence[Group], orders: Mapping[Expr, Order]
+    ) -> None:
+        self.orders = orders
+        self.alignments = Alignments()
+        self.home = {n: g for g in groups for n in g.nodes}
+        self.copies: list[Kernel] = []
+        self._copied: dict[Expr, Expr] = {}  # view -> the value that holds it laid out flat
+        self._found: dict[Expr, tuple[Expr, Strided]] = {}
+        self.leaving = set(graph.results)
+        for node in graph.nodes:
+            if node.op.kind in (Kind.VIEW, Kind.SOURCE):
+                continue
+            for i in node.inputs:
+                base = self.alignments.of(i)[0]
+                if self.home.get(base) is not self.home[node]:
+                    self.leaving.add(base)
+
+    def find(self, node: Expr) -> tuple[Expr, Strided]:
+        """The value whose memory shows `node`, and how; copies on the way what must be."""
+        if node not in self._found:
+            while not isinstance(found := self._through(node), tuple):
+                self._copy(found.inputs[0])
+            self._found[node] = found
+        return self._found[node]
+
+    def _through(self, node: Expr) -> tuple[Expr, Strided] | Expr:
+        """`strided`, starting from the nearest view that has been copied."""
+        chain = []
+        while node.op.kind is Kind.VIEW and node not in self._copied:
+            chain.append(node)
+            node = node.inputs[0]
+        base = self._copied.get(node, node)
+        at = contiguous(base.shape, self.orders.get(base))
+        for view in reversed(chain):
+            assert view.op.view is not None
+            step = view.op.view(at, view)
+            if step is None:
+                return view
+            at = step
+        return base, at
+
+    def _copy(self, view: Expr) -> None:
+        source, at = self.find(view)
+        with deriving(view.origin, "layout"):
+            copy = OPS["copy"](view)
+        self._found.pop(view, None)
+        self._copied[view] = copy
+        whole = contiguous(copy.shape)
+        body = Instr(copy, (0,), frozenset(range(copy.ndim)))
+        kernel = Kernel(
+            "map", copy.shape, (), (Access(source, at),), (body,), (Store(1, Access(copy, whole)),)
+        )  # fmt: skip
+        self.copies.append(_collapsed(kernel))
+
+    def kernel(self, group: Group) -> Kernel:
+        if group.is_call:
+            return self._call(group.nodes[0])
+        return _late_last(_collapsed(self._fused(group)))
+
+    def _call(self, node: Expr) -> Kernel:
+        loads = tuple(Access(*self.find(i)) for i in node.inputs)
+        whole = contiguous(node.shape, self.orders.get(node))
+        body = Instr(node, tuple(range(len(loads))))
+        return Kernel("call", (), (), loads, (body,), (Store(len(loads), Access(node, whole)),))
+
+    def _fused(self, group: Group) -> Kernel:
+        loads: dict[tuple[object, ...], Access] = {}
+        wanted: list[list[object]] = []  # per node: a node of the group, a key of `loads`, a number
+        for node in group.nodes:
+            row: list[object] = []
+            for k, i in enumerate(node.inputs):
+                base = self.alignments.of(i)[0]
+                if base in group.index and base.op.kind is not Kind.SOURCE:
+                    row.append(base)
+                elif (number := _number(base)) is not None:
+                    row.append(number)
+                else:
+                    value, at = self.find(i)
+                    axes = _operand_axes(node, k, group.index[node])
+                    at = _aligned(at, axes, group.space, keep=node.op.kind is Kind.REDUCE)
+                    key = (id(value), at.shape, at.strides, at.offset)
+                    loads.setdefault(key, Access(value, at))
+                    row.append(key)
+            wanted.append(row)
+        numbers: dict[object, int] = {key: r for r, key in enumerate(loads)}
+        body = []
+        for node, row in zip(group.nodes, wanted, strict=True):
+            args: list[Operand] = [w if isinstance(w, Literal | Dim) else numbers[w] for w in row]
+            numbers[node] = len(loads) + len(body)
+            body.append(_instr(node, args, group))
+        stores = tuple(
+            Store(numbers[n], Access(n, self._place(n, group))) for n in group.nodes if n in self.leaving
+        )
+        return _kernel(group.space, tuple(loads.values()), tuple(body), stores)
+
+    def _place(self, node: Expr, group: Group) -> Strided:
+        at = contiguous(node.shape, self.orders.get(node))
+        return _aligned(at, result_axes(node, group.index[node]), group.space)
+
+
+def _kernel(
+    space: tuple[Size, ...], loads: tuple[Access, ...], body: tuple[Instr, ...],
+    stores: tuple[Store, ...],
+) -> Kernel:  # fmt: skip
+    folds = {a for i in body for a in i.fold}
+    kept = all(body[s.register - len(loads)].axes.isdisjoint(folds) for s in stores)
+    kind = "map" if not folds else "fold" if kept else "row"
+    return Kernel(kind, space, tuple(sorted(folds)), loads, body, stores)
+
+
+def _number(base: Expr) -> Literal | Dim | None:
+    """A leaf that the body holds as a number: a constant of one element, or a size."""
+    if base.op.name == "constant" and base.attr("value").value.size == 1:
+        return base.attr("value")  # type: ignore[no-any-return]
+    if base.op.name == "size" and isinstance(base.attr("value"), Dim):
+        return base.attr("value")  # type: ignore[no-any-return]
+    return None
+
+
+def _instr(node: Expr, args: Sequence[Operand], group: Group) -> Instr:
+    index = group.index[node]
+    axes = frozenset(a for a in result_axes(node, index) if a is not None)
+    fold: tuple[int, ...] = ()
+    if node.op.kind is Kind.REDUCE:
+        fold = tuple(sorted(a for i in node.attr("axis") if (a := index[i]) is not None))
+    return Instr(node, tuple(args), axes, fold)
+
+
+def _operand_axes(node: Expr, k: int, index: Axes) -> Axes:
+    """For each axis of operand `k`, the axis of the space; operands align at the right."""
+    operand = node.inputs[k]
+    places = index[len(index) - operand.ndim :]
+    return tuple(None if same(n, 1) else a for n, a in zip(operand.shape, places, strict=True))
+
+
+def _aligned(at: Strided, axes: Axes, space: tuple[Size, ...], keep: bool = False) -> Strided:
+    """The same elements with the axes of the space; size 1 where they do not vary.
+
+    What a reduction reads keeps its sizes: n equal elements add up to n times one.
+    """
+    shape: list[Size] = [1] * len(space)
+    strides: list[Size] = [0] * len(space)
+    for n, stride, a in zip(at.shape, at.strides, axes, strict=True):
+        if a is not None and (keep or not same(stride, 0)):
+            shape[a], strides[a] = n, stride
+    return Strided(tuple(shape), tuple(strides), at.offset)
+
+
+def _collapsed(kernel: Kernel) -> Kernel:
+    """The same kernel with its axes outermost in memory first, and merged where all agree."""
+    order = _memory_order(kernel)
+    runs: list[list[int]] = []
+    for axis in order:
+        if runs and _mergeable(kernel, runs[-1][-1], axis):
+            runs[-1].append(axis)
+        else:
+            runs.append([axis])
+    new = {axis: k for k, run in enumerate(runs) for axis in run}
+
+    def moved(access: Access) -> Access:
+        at = access.at
+        shape = tuple(product(at.shape[a] for a in run) for run in runs)
+        strides = tuple(at.strides[run[-1]] for run in runs)
+        return Access(access.value, Strided(shape, strides, at.offset))
+
+    return replace(
+        kernel,
+        space=tuple(product(kernel.space[a] for a in run) for run in runs),
+        folded=tuple(sorted({new[a] for a in kernel.folded})),
+        loads=tuple(map(moved, kernel.loads)),
+        body=tuple(
+            Instr(i.node, i.args, frozenset(new[a] for a in i.axes), _renamed(i.fold, new))
+            for i in kernel.body
+        ),
+        stores=tuple(Store(s.register, moved(s.access)) for s in kernel.stores),
+    )
+
+
+def _renamed(axes: Iterable[int], new: Mapping[int, int]) -> tuple[int, ...]:
+    return tuple(sorted({new[a] for a in axes}))
+
+
+def _memory_order(kernel: Kernel) -> list[int]:
+    """The axes of the space, outermost in memory first, as the widest operand has them."""
+    places = [s.access.at for s in kernel.stores] + [a.at for a in kernel.loads]
+    widest = max(places, key=lambda at: sum(not same(s, 0) for s in at.strides))
+    order: list[int] = []
+    for axis in range(len(kernel.space)):
+        k = len(order)
+        stride = widest.strides[axis]
+        while k and not same(stride, 0) and _larger(stride, widest.strides[order[k - 1]]):
+            k -= 1
+        order.insert(k, axis)
+    return order
+
+
+def _larger(a: Size, b: Size) -> bool:
+    return not same(a, b) and at_least(a, b, positive=True) is True
+
+
+def _mergeable(kernel: Kernel, outer: int, inner: int) -> bool:
+    for access in (*kernel.loads, *(s.access for s in kernel.stores)):
+        at = access.at
+        absent = [same(at.strides[a], 0) for a in (outer, inner)]
+        if absent[0] != absent[1]:
+            return False
+        if not absent[0] and not same(at.strides[outer], at.strides[inner] * at.shape[inner]):
+            return False
+    return all(
+        (outer in i.axes) == (inner in i.axes) and (outer in i.fold) == (inner in i.fold)
+        for i in kernel.body
+    )
+
+
+def _late_last(kernel: Kernel) -> Kernel:
+    """The same kernel with what waits for all pieces of a cut at the end of the body."""
+    where = cut(kernel)
+    if where is None or not where.after:
+        return kernel
+    first, count = len(kernel.loads), len(kernel.body)
+    order = sorted(range(count), key=lambda k: (k in where.after, k))
+    new = {first + k: first + place for place, k in enumerate(order)}
+    new |= {r: r for r in range(first)}
+    body = tuple(
+        replace(kernel.body[k], args=tuple(new[a] if isinstance(a, int) else a for a in
+                                           kernel.body[k].args)) for k in order
+    )  # fmt: skip
+    stores = tuple(replace(s, register=new[s.register]) for s in kernel.stores)
+    return replace(kernel, body=body, stores=stores)
+
+
+def _sorted(kernels: Sequence[Kernel]) -> tuple[Kernel, ...]:
+    """The kernels so that each reads only what an earlier one wrote; else as they came."""
+    maker = {v: k for k in kernels for v in k.writes}
+    done: dict[Kernel, None] = {}
+    for kernel in kernels:
+        stack = [kernel]
+        while stack:
+            top = stack[-1]
+            if top in done:
+                stack.pop()
+                continue
+            needs = [maker[v] for v in top.reads if v in maker and maker[v] not in done]
+            if needs:
+                stack.extend(reversed(needs))
+            else:
+                done[top] = None
+                stack.pop()
+    return tuple(done)
+

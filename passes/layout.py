@@ -1,0 +1,136 @@
+"""Choose the memory order of values, so that what follows reads them without a copy."""
+
+from __future__ import annotations
+
+from deepgraph.dims import at_least, same
+from deepgraph.expr import Expr, Kind, Strided
+from deepgraph.passes.kernels import Group, build, index_shape, result_axes
+from deepgraph.passes.views import Alignments
+from deepgraph.schedule import Order, Schedule, contiguous
+from deepgraph.target import Target
+
+
+def layout(schedule: Schedule, target: Target) -> Schedule:
+    """Give each value the order its readers ask for, else the order of what it is made of.
+
+    A reader asks where it flattens a permuted view, as a convolution's product does; an
+    elementwise kernel keeps the order of its widest operand. So a chain of convolution, bias,
+    activation and pooling stays in one order and is converted once. Shapes stay as declared;
+    results are always row-major.
+    """
+    chosen = _Orders(schedule)
+    for group in schedule.groups:
+        chosen.settle(group)
+    return build(schedule.graph, schedule.groups, chosen.orders) if chosen.orders else schedule
+
+
+class _Orders:
+    def __init__(self, schedule: Schedule) -> None:
+        self.graph = schedule.graph
+        self.alignments = Alignments()
+        self.orders: dict[Expr, Order] = {}
+        self.stored = set(schedule.maker)
+
+    def settle(self, group: Group) -> None:
+        for node in group.nodes:
+            if node.ndim < 2 or node not in self.stored or node in self.graph.results:
+                continue
+            views = self._views(node)
+            plain = {v for v in views if _expressible(v, node, None)}
+            asked = self._asked(node, [v for v in views if v not in plain])
+            for order in (asked, self._inherited(node, group)):
+                if order is None or order == tuple(range(node.ndim)):
+                    continue
+                if all(_expressible(v, node, order) for v in plain):
+                    self.orders[node] = order
+                    break
+
+    def _views(self, node: Expr) -> list[Expr]:
+        """All views of a value, views of views included."""
+        found: list[Expr] = []
+        stack = [node]
+        while stack:
+            for user in self.graph.users[stack.pop()]:
+                if user.op.kind is Kind.VIEW:
+                    found.append(user)
+                    stack.append(user)
+        return list(dict.fromkeys(found))
+
+    def _asked(self, node: Expr, blocked: list[Expr]) -> Order | None:
+        """The order of the permutation that a view flattens, where row-major would need a copy."""
+        for view in blocked:
+            base, axes = self.alignments.of(view.inputs[0])
+            if base is node and axes is not None and None not in axes:
+                order = tuple(a for a in axes if a is not None)
+                if len(order) == node.ndim and _expressible(view, node, order):
+                    return order
+        return None
+
+    def _inherited(self, node: Expr, group: Group) -> Order | None:
+        if group.is_call:
+            return _order(self._at(node.inputs[0])) if node.op.follows else None
+        widest: tuple[int, ...] | None = None
+        for member in group.nodes:
+            for operand in member.inputs:
+                base = self.alignments.of(operand)[0]
+                if base in group.index or base.op.kind is Kind.SOURCE:
+                    continue
+                at = self._at(operand)
+                lead = len(index_shape(member)) - operand.ndim
+                places = group.index[member][lead:]
+                seen = [a for k in _order(at) if (a := places[k]) is not None
+                        and not same(at.strides[k], 0)]  # fmt: skip
+                if widest is None or len(seen) > len(widest):
+                    widest = tuple(seen)
+        if widest is None:
+            return None
+        axes = result_axes(node, group.index[node])
+        rank = {a: r for r, a in enumerate(widest)}
+        if any(a is not None and a not in rank for a in axes):
+            return None
+        key = [(-1 if a is None else rank[a], k) for k, a in enumerate(axes)]
+        return tuple(sorted(range(node.ndim), key=key.__getitem__))
+
+    def _at(self, operand: Expr) -> Strided:
+        chain = []
+        node = operand
+        while node.op.kind is Kind.VIEW:
+            chain.append(node)
+            node = node.inputs[0]
+        at = contiguous(node.shape, self.orders.get(node))
+        for view in reversed(chain):
+            assert view.op.view is not None
+            at = view.op.view(at, view) or contiguous(view.shape)
+        return at
+
+
+def _expressible(view: Expr, base: Expr, order: Order | None) -> bool:
+    """Can strides express `view` of `base` laid out in this order?"""
+    chain = []
+    while view is not base:
+        chain.append(view)
+        view = view.inputs[0]
+    at: Strided | None = contiguous(base.shape, order)
+    for step in reversed(chain):
+        assert step.op.view is not None
+        if at is not None:
+            at = step.op.view(at, step)
+    return at is not None
+
+
+def _order(at: Strided) -> Order:
+    """The axes from the outermost in memory to the innermost, as far as strides compare."""
+    order: list[int] = []
+    for axis in range(len(at.shape)):
+        k = len(order)
+        while k and _inside(at, order[k - 1], axis):
+            k -= 1
+        order.insert(k, axis)
+    return tuple(order)
+
+
+def _inside(at: Strided, a: int, b: int) -> bool:
+    """Does axis `a` step less far than axis `b`?"""
+    if same(at.strides[a], at.strides[b]) or same(at.shape[a], 1) or same(at.shape[b], 1):
+        return False
+    return at_least(at.strides[b], at.strides[a], positive=True) is True
