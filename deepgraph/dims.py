@@ -459,8 +459,8 @@ def _leading(p: Terms) -> Term:
 
 def _weight(p: Terms) -> tuple[bool, int, bool]:
     """Of x and k - 1 - x, the one to write is mostly positive, or has the lesser constant."""
-    varying = sum(k for monomial, k in p if monomial)
-    return varying < 0, dict(p).get((), 0), _leading(p)[1] < 0
+    signs = sum(1 if k > 0 else -1 for monomial, k in p if monomial)
+    return signs < 0, dict(p).get((), 0), _leading(p)[1] < 0
 
 
 def _order(monomial: Monomial) -> tuple[int, Monomial]:
@@ -493,12 +493,22 @@ def _shrink(p: Terms, common: Monomial, g: int) -> Terms:
 
 @lru_cache(maxsize=4096)
 def _nonnegative(p: Terms, least: int = 0, choices: int = 6) -> bool:
-    """Whether p >= 0 is proved: floors and maxima give way to bounds, until names remain."""
+    """Whether p >= 0 is proved: floors and maxima give way to bounds, until names remain.
+
+    At most `choices` times in a row is more than one bound tried, so that no proof takes long.
+    """
     composite = {atom for monomial, _ in p for atom in monomial if len(atom) > 1}
+    if all(k > 0 for _, k in p) and all(
+        atom[0] == "max" or all(_nonnegative(x, least, choices) for x in atom[1:])
+        for atom in composite
+    ):
+        return True
     if not composite:
-        moved = _evaluate(p, lambda name: dim(name) + least) if least else _size(p)
-        return all(k > 0 for _, k in _known(moved))
-    if not choices:
+        if not least:
+            return False
+        moved = _known(_evaluate(p, lambda name: dim(name) + least))
+        return all(k > 0 for _, k in moved)
+    if not choices or len(composite) > 64:
         return False
     # The longest is part of none of the others, so it does not come back with their bounds.
     atom = max(sorted(composite), key=lambda atom: len(repr(atom)))
@@ -559,16 +569,18 @@ def _readable(terms: Terms) -> list[Term]:
 
 
 def _restore(terms: Terms) -> list[Term]:
+    found: list[Term] = []
     for term in terms:
         for atom in term[0]:
-            if len(atom) > 1:
-                found, rest = (_as_maximum if atom[0] == "max" else _as_modulo)(terms, term, atom)
-                if rest != terms:
-                    return [found, *_restore(rest)]
-    return list(terms)
+            if len(atom) > 1 and term in terms:
+                read = _as_maximum if atom[0] == "max" else _as_modulo
+                if (better := read(terms, term, atom)) is not None:
+                    found.append(better[0])
+                    terms = better[1]
+    return found + list(terms)
 
 
-def _as_modulo(terms: Terms, term: Term, atom: Atom) -> tuple[Term, Terms]:
+def _as_modulo(terms: Terms, term: Term, atom: Atom) -> tuple[Term, Terms] | None:
     """x - d*(x//d) as x % d, where that leaves fewer terms."""
     _, x, d = atom
     lead, unit = _leading(d)
@@ -579,7 +591,7 @@ def _as_modulo(terms: Terms, term: Term, atom: Atom) -> tuple[Term, Terms]:
         rest = _subtract(terms, _multiply(((outer, times),), modulo))
         if len(rest) + 1 < len(terms):
             return ((*outer, ("%", x, d)), times), rest
-    return term, terms
+    return None
 
 
 def _as_maximum(terms: Terms, term: Term, atom: Atom) -> tuple[Term, Terms]:
