@@ -117,12 +117,16 @@ def avg_pool2d_grad(
 
 def _beside(x: Array, tmp: Array) -> Array:
     """The memory of `tmp`, its last axes laid out in the order of those of `x`."""
-    lead = tmp.shape[: tmp.ndim - x.ndim]
-    sizes = tmp.shape[len(lead) :]
-    order = sorted(range(x.ndim), key=[-abs(stride) for stride in x.strides].__getitem__)
-    places = sorted(range(x.ndim), key=order.__getitem__)
-    laid = tmp.reshape(*lead, *[sizes[axis] for axis in order])
-    return laid.transpose(*range(len(lead)), *[len(lead) + place for place in places])
+    order, places = _order(tmp.ndim - x.ndim, x.strides)
+    return tmp.reshape([tmp.shape[axis] for axis in order]).transpose(places)
+
+
+@lru_cache
+def _order(lead: int, strides: tuple[int, ...]) -> tuple[list[int], list[int]]:
+    """The axes by falling stride, after some that lead; and the place of each among them."""
+    axes = sorted(range(len(strides)), key=lambda axis: -abs(strides[axis]))
+    order = [*range(lead), *(lead + axis for axis in axes)]
+    return order, sorted(range(len(order)), key=order.__getitem__)
 
 
 def _spans(x: Array, y: Array, window: Pair, stride: Pair, pads: Pads) -> tuple[Spans, Spans]:

@@ -240,14 +240,16 @@ def test_errors() -> None:
         dg.philox_bits(key, counter, 2**32, (3,))
     with pytest.raises(dg.DTypeError, match="draws floats: got int32"):
         dg.uniform((3,), dtype="int32")
-    with pytest.raises(dg.ShapeError, match=r"normal: .*wider than the draws: \(3,\) and \(\)"):
+    with pytest.raises(
+        dg.ShapeError, match=r"^normal: operands are wider than the draws: \(3,\) and \(\)"
+    ):
         dg.normal((), x)
-    with pytest.raises(dg.ShapeError, match=r"bernoulli: .*\(2, 3\) and \(3,\)"):
+    with pytest.raises(dg.ShapeError, match=r"^bernoulli: operands .*\(2, 3\) and \(3,\)"):
         dg.bernoulli(np.ones((2, 3)), (3,))
     for rate in (1, -0.5, float("nan")):
-        with pytest.raises(dg.GraphError, match=r"dropout: rate is a number in \[0, 1\): got"):
+        with pytest.raises(dg.GraphError, match=r"^dropout: rate is a number in \[0, 1\): got"):
             dg.dropout(x, rate, training=True)
-    with pytest.raises(dg.DTypeError, match="dropout: drops floats"):
+    with pytest.raises(dg.DTypeError, match=r"^dropout: drops floats"):
         dg.dropout(x.astype("int32"), 0.5, training=True)
     vast, scratch = np.broadcast_to(np.uint32(0), (2**34 + 1,)), np.empty((4, 1), np.uint64)
     with pytest.raises(ValueError, match=r"2\*\*32 blocks"):

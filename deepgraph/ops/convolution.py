@@ -16,6 +16,7 @@ from deepgraph.errors import ShapeError
 from deepgraph.expr import Example, Expr, Kind, Type, composition, op
 from deepgraph.ops.join import pad
 from deepgraph.ops.linalg import matmul
+from deepgraph.ops.selection import copy
 from deepgraph.ops.shape import expand_dims, matrix_transpose, permute_dims, reshape, squeeze
 from deepgraph.ops.slicing import Span, _slice
 from deepgraph.ops.sliding import unwindows, windows
@@ -57,6 +58,8 @@ def _columns(
     inner = permute_dims(x, (1, 2, 3, 0))
     if not all(same(n, 0) for side in padding for n in side):
         inner = pad(inner, ((0, 0), *padding, (0, 0)))
+    elif x.op.kind is Kind.SOURCE and any(k > s for k, s in zip(kernel, stride, strict=True)):
+        inner = copy(inner)  # what is fed has the batch outermost: turned once, then read often
     seen = permute_dims(windows(inner, (1, 2), kernel, stride, dilation), (0, 4, 5, 1, 2, 3))
     return _matrix(seen, 3, groups)
 
@@ -205,9 +208,7 @@ def conv1d(
     """
     if x.ndim != 3 or w.ndim != 3:
         shapes = f"{pretty(x.shape)} and {pretty(w.shape)}"
-        raise ShapeError(
-            f"conv1d: needs (batch, channel, length) and (out, in, places): got {shapes}"
-        )
+        raise ShapeError(f"needs (batch, channel, length) and (out, in, places): got {shapes}")
     sides = padding if isinstance(padding, str) else ((0, 0), padding)
     image, weights = expand_dims(x, 2), expand_dims(w, 2)
     return squeeze(conv2d(image, weights, (1, stride), sides, (1, dilation), groups), 2)

@@ -118,7 +118,7 @@ def uniform(shape: Any, low: Any = 0.0, high: Any = 1.0, dtype: Any = "float32")
     has the dtype's full precision; scaling may round it up to `high` itself.
     """
     draw = philox_uniform(random_key(), random_counter(), next(_ids), shape, dtype)
-    return _scaled("uniform", draw, high if _is(low, 0) else high - low, low)
+    return _scaled(draw, high if _is(low, 0) else high - low, low)
 
 
 @composition
@@ -128,7 +128,7 @@ def normal(shape: Any, loc: Any = 0.0, scale: Any = 1.0, dtype: Any = "float32")
     `loc` and `scale` are numbers, or expressions that broadcast to `shape`.
     """
     draw = philox_normal(random_key(), random_counter(), next(_ids), shape, dtype)
-    return _scaled("normal", draw, scale, loc)
+    return _scaled(draw, scale, loc)
 
 
 @composition
@@ -140,7 +140,7 @@ def bernoulli(p: Any, shape: Any = None, dtype: Any = "bool") -> Expr:
     (chance,) = lift([p])
     draw = uniform(chance.shape if shape is None else shape)
     hit = draw < chance
-    return _fitting("bernoulli", hit, draw).astype(dtype)
+    return _fitting(hit, draw).astype(dtype)
 
 
 @composition
@@ -163,14 +163,14 @@ def _is(value: Any, number: int) -> bool:
     return isinstance(value, int | float) and value == number
 
 
-def _scaled(name: str, draw: Expr, scale: Any, shift: Any) -> Expr:
+def _scaled(draw: Expr, scale: Any, shift: Any) -> Expr:
     out = draw if _is(scale, 1) else draw * scale
-    return _fitting(name, out if _is(shift, 0) else out + shift, draw)
+    return _fitting(out if _is(shift, 0) else out + shift, draw)
 
 
-def _fitting(name: str, out: Expr, draw: Expr) -> Expr:
+def _fitting(out: Expr, draw: Expr) -> Expr:
     """Refuse operands wider than the draw: their elements would share its randomness."""
     if not same_shape(out.shape, draw.shape):
         shapes = f"{pretty(out.shape)} and {pretty(draw.shape)}"
-        raise ShapeError(f"{name}: operands are wider than the draws: {shapes}; give shape=")
+        raise ShapeError(f"operands are wider than the draws: {shapes}; give shape=")
     return out
