@@ -28,7 +28,7 @@ def evaluate(
     known: Arrays = {}
     for node in graph.nodes:
         dtype = np.dtype(np.float64) if float64 and is_float(node.dtype) else node.dtype
-        known[node] = _value(node, known, values, sizes, dtype)
+        known[node] = _value(node, known, values, sizes, dtype, float64)
     return (
         {k: np.array(known[v]) for k, v in graph.outputs.items()},
         {p: np.array(known[v]) for p, v in graph.updates.items()},
@@ -36,8 +36,9 @@ def evaluate(
 
 
 def _value(
-    node: Expr, known: Arrays, values: Mapping[Expr, Any], sizes: Mapping[str, int], dtype: DType
-) -> Any:
+    node: Expr, known: Arrays, values: Mapping[Expr, Any], sizes: Mapping[str, int], dtype: DType,
+    float64: bool,
+) -> Any:  # fmt: skip
     if node in values:
         return np.asarray(values[node]).astype(dtype)
     if node.op.name == "constant":

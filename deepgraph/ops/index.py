@@ -155,7 +155,7 @@ def getitem(x: Expr, index: Any) -> Expr:
     used = [e for e in entries if e is not None]
     arrays = [e for e in used if isinstance(e, Expr)]
     basic = [_ALL if isinstance(e, Expr) else e for e in used]
-    y = x if all(isinstance(e, builtins.slice) and e == _ALL for e in basic) else _slice(x, basic)
+    y = x if all(map(_is_whole, basic)) else _slice(x, basic)
     kept = [e for e in entries if e is None or isinstance(e, Expr | builtins.slice)]
     if new := tuple(i for i, e in enumerate(kept) if e is None):
         y = expand_dims(y, new)
@@ -173,6 +173,11 @@ def getitem(x: Expr, index: Any) -> Expr:
 
 
 _ALL = builtins.slice(None)
+
+
+def _is_whole(entry: Any) -> bool:
+    parts = (entry.start, entry.stop, entry.step) if isinstance(entry, builtins.slice) else (0,)
+    return all(part is None for part in parts)
 
 
 def _entry(entry: Any) -> Any:

@@ -228,13 +228,13 @@ def _column_minus_row(x: Expr) -> Expr:
 @composition
 def tril(x: Expr, k: int = 0) -> Expr:
     """The lower triangle of the last two axes; 0 above diagonal k."""
-    return where(_column_minus_row(x) <= index(k), x, 0)
+    return where(_column_minus_row(x) <= index(k), x, False)
 
 
 @composition
 def triu(x: Expr, k: int = 0) -> Expr:
     """The upper triangle of the last two axes; 0 below diagonal k."""
-    return where(_column_minus_row(x) >= index(k), x, 0)
+    return where(_column_minus_row(x) >= index(k), x, False)
 
 
 @composition
@@ -245,7 +245,8 @@ def diag(x: Expr, k: int = 0) -> Expr:
     if x.ndim != 1:
         raise ShapeError(f"a vector or a matrix is needed: got {pretty(x.shape)}")
     column = reshape(pad(x, (max(0, -index(k)), max(0, k))), (-1, 1))
-    return where(_column_minus_row(broadcast_to(column, (column.size,) * 2)) == k, column, 0)
+    square = broadcast_to(column, (column.size, column.size))
+    return where(_column_minus_row(square) == k, column, False)
 
 
 @composition

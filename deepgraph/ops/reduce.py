@@ -181,11 +181,9 @@ def var(
     return _narrow(_variance(_wide(x), axis, keepdims, less), x)
 
 
-def _root(x: Expr, power: float = 0.5) -> Expr:
-    """x**power for x >= 0, with gradient 0 rather than infinite at 0."""
-    filled = where(x == 0, 1, x)
-    root: Expr = sqrt(filled) if power == 0.5 else filled**power
-    return where(x == 0, 0, root)
+def _root(x: Expr) -> Expr:
+    """The root of a sum of squares: at 0, where its slope is infinite and theirs 0, with slope 1."""
+    return where(x > 0, sqrt(x), x)
 
 
 @composition
@@ -214,8 +212,11 @@ def norm(x: Expr, axis: Axis = None, keepdims: bool = False, ord: float = 2) -> 
         return _narrow(min(abs(y), axis, keepdims), x)
     if ord == 1:
         return _narrow(sum(abs(y), axis, keepdims), x)
-    powers = y * y if ord == 2 else abs(y) ** ord
-    return _narrow(_root(sum(powers, axis, keepdims), 1 / ord), x)
+    if ord == 2:
+        return _narrow(_root(sum(y * y, axis, keepdims)), x)
+    total = sum(abs(y) ** ord, axis, keepdims)
+    root = total ** (1 / ord)
+    return _narrow(where(total > 0, root, total) if ord > 1 else root, x)
 
 
 _ARG = (
@@ -269,7 +270,7 @@ def logsumexp(x: Expr, axis: Axis = None, keepdims: bool = False) -> Expr:
     top = _shift(x, axis)
     top = where(isfinite(top), top, 0)
     total = sum(exp(x - top), axis, True)
-    y = where(total == 0, -math.inf, log(where(total == 0, 1, total))) + top
+    y = where(total != 0, log(total), -math.inf) + top
     return y if keepdims else squeeze(y, many_axes(axis, x.ndim))
 
 

@@ -91,6 +91,6 @@ def need_ndim(x: Expr, ndim: int, what: str) -> None:
 
 
 def wide_sums(node: Expr) -> Type:
-    """A temporary of the result's shape in the dtype it accumulates in; nothing if that is its own."""
+    """A temporary for the result in the dtype it accumulates in; a scalar if that is its own."""
     wide = accumulator(node.dtype)
     return Type(node.shape if wide != node.dtype else (), wide)

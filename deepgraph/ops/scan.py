@@ -53,8 +53,8 @@ def _cumulative_prod_grad(
     zeros = cumulative_sum((x == 0).astype("int64"), axis)
     first = (x == 0) & (zeros == 1)
     filled = cumulative_prod(where(first, 1, x), axis)
-    past = where(zeros == 0, _after(g * y, axis) / where(x == 0, 1, x), 0)
-    return (where(first, _after(g * filled, axis), past),)
+    others = _after(g * y, axis) / where(x == 0, 1, x)
+    return (where(first, _after(g * filled, axis), others),)
 
 
 @op(

@@ -37,8 +37,6 @@ def _reshape_view(at: Strided, node: Expr) -> Strided | None:
                 return None
             strides[axis] = stride * held
             held = held * node.shape[axis]
-    if not all(same(n, 1) for n in node.shape[:axis]):
-        return None
     return Strided(node.shape, tuple(strides), at.offset)
 
 
@@ -251,7 +249,7 @@ def _diagonal_grad(
 ) -> tuple[Expr]:  # fmt: skip
     """The diagonal put on a matrix of zeros: where column - row is the offset."""
     rows, columns = x.shape[axis1], x.shape[axis2]
-    before = maximum(0, -offset)
+    before = minimum(max(0, -offset), rows)
     widths = [(0, 0)] * (g.ndim - 1) + [(before, rows - before - g.shape[-1])]
     spread = expand_dims(OPS["pad"](g, widths), -1)
     column_minus_row = iota(columns) - expand_dims(iota(rows), 1)

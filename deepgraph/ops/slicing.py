@@ -124,21 +124,29 @@ def _span(entry: Span | builtins.slice, n: Size) -> Span:
 
 
 def positions(span: Span, n: Size) -> tuple[Size, Size]:
-    """Where a span starts on an axis of this size, and how many elements it takes."""
-    step = span.step
-    low, high = (0, n) if step > 0 else (-1, n - 1)
+    """Where a span starts on an axis of this size, and how many elements it takes.
 
-    def clipped(bound: Size) -> Size:
-        if span.inside:
-            return bound
-        if isinstance(bound, int) and bound < 0:
-            return maximum(bound + n, low)
-        return minimum(bound, high)
+    Where it takes none, the start may be off the axis.
+    """
+    start, stop, step, inside = span
 
-    start = (low if step > 0 else high) if span.start is None else clipped(span.start)
-    stop = (high if step > 0 else low) if span.stop is None else clipped(span.stop)
-    count = (stop - start + step - 1) // step if step > 0 else (start - stop - step - 1) // -step
-    return start, count if span.inside else maximum(count, 0)
+    def counted(bound: Size) -> Size:
+        return bound + n if isinstance(bound, int) and bound < 0 else bound
+
+    if step > 0:
+        first = 0 if start is None else counted(start)
+        end = n if stop is None else counted(stop)
+        if not inside:
+            first, end = maximum(first, 0), minimum(end, n)
+        count = (end - first + step - 1) // step
+    else:
+        first = n - 1 if start is None else counted(start)
+        end = -1 if stop is None else counted(stop)
+        if not inside:
+            first, end = minimum(first, n - 1), maximum(end, -1)
+        count = (first - end - step - 1) // -step
+    exact = inside or (start is None and stop is None)
+    return first, count if exact else maximum(count, 0)
 
 
 def _strided(at: Strided, node: Expr) -> Strided:

@@ -40,9 +40,12 @@ def sort(x: Expr, axis: int = -1, descending: bool = False) -> Expr:
 
 @composition
 def top_k(x: Expr, k: int, axis: int = -1) -> tuple[Expr, Expr]:
-    """The k greatest elements along an axis, in descending order, and their indices."""
+    """The k greatest elements along an axis, in descending order, and their indices.
+
+    Of a named size that turns out to be less than k, all of them.
+    """
     a = one_axis(axis, x.ndim)
     if index(k) < 0 or at_least(x.shape[a], k) is False:
         raise ShapeError(f"{k} of {x.shape[a]} elements along axis {a}")
-    found = _slice(argsort(x, a, True), [*[Span()] * a, Span(0, k, inside=True)])
+    found = _slice(argsort(x, a, True), [*[Span()] * a, Span(0, k)])
     return take_along_axis(x, found, a), found
