@@ -87,6 +87,8 @@ def test_reductions_of_nothing() -> None:
         with pytest.raises(dg.ShapeError, match=f"^{name}: no elements along axis 0"):
             getattr(dg, name)(x)
         assert getattr(dg, name)(x, 1).shape == (0,)
+    for f in (dg.softmax, dg.log_softmax, dg.logsumexp):
+        assert value(lambda x, f=f: f(x, 1), empty).shape[0] == 0  # rows of 3, but no rows
 
 
 def test_sums_choose_their_dtype() -> None:

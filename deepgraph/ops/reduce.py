@@ -182,7 +182,7 @@ def var(
 
 
 def _root(x: Expr) -> Expr:
-    """The root of a sum of squares: at 0, where its slope is infinite and theirs 0, with slope 1."""
+    """The root of a sum of squares; at 0, where their slope is 0, of slope 1, not infinite."""
     return where(x > 0, sqrt(x), x)
 
 
