@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import Bound, Source, leaf_value, library
-from deepgraph.backends.numpylike import Driver, kernel_sizes, leaves, sizes_of
+from deepgraph.backends.numpylike import Driver, kernel_sizes, leaves
 from deepgraph.backends.pool import run_blocks, threads
 from deepgraph.backends.text import literal, statement
 from deepgraph.blocks import cut
@@ -122,7 +122,7 @@ class NumpyProgram:
         graph = plan.schedule.graph
         parameters = [_storage(p) for p in graph.parameters]
         constants = [leaf_value(c, sizes) for c in leaves(plan)]
-        named = [sizes[n] for n in sizes_of(plan)]
+        named = [sizes[n] for n in graph.sizes]
         step = self.scope["bind"](slot, parameters, constants, cut_kernel, *named)
 
         def run(feeds: Sequence[Array], outs: Sequence[Array]) -> None:

@@ -26,7 +26,7 @@ class Driver:
     ) -> None:
         self.plan, self.write_kernel, self.xp = plan, write_kernel, xp
         graph = plan.schedule.graph
-        self.sizes = sizes_of(plan)
+        self.sizes = graph.sizes
         self._used = set(_TAKEN) | set(self.sizes)
         self.names: dict[Expr, str] = {}
         self.feeds = [self._name(p, p.name) for p in graph.placeholders]
@@ -165,17 +165,6 @@ class Driver:
             name, k = f"{stem}{k}", k + 1
         self._used.add(name)
         return name
-
-
-def sizes_of(plan: Plan) -> tuple[str, ...]:
-    """The names of all sizes of a plan, sorted."""
-    graph = plan.schedule.graph
-    found: set[str] = set()
-    for node in (*graph.nodes, *graph.placeholders):
-        found |= names(node.shape)
-        if node.op.name == "size":
-            found |= names(node.attr("value"))
-    return tuple(sorted(found))
 
 
 def leaves(plan: Plan) -> tuple[Expr, ...]:

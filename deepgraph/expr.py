@@ -142,7 +142,7 @@ class Op:
 
 
 OPS: dict[str, Op] = {}
-FUNCTIONS: dict[str, Callable[..., Any]] = {}  # operations and what is composed of them
+FUNCTIONS: dict[str, Callable[..., Expr]] = {}  # operations and what is composed of them
 
 
 def op_named(name: str) -> Op:
@@ -367,11 +367,8 @@ _set_op, _set_inputs, _set_attrs, _set_shape, _set_dtype, _set_origin = (
 )
 
 
-def composition(function: Function) -> Function:
-    """Register a public function that is written in terms of operations.
-
-    What it raises itself names it and points at the user's line, as an operation's errors do.
-    """
+def explaining(function: Function) -> Function:
+    """What the function raises itself names it and points at the user's line, as ops' errors do."""
     name = function.__name__.strip("_")
 
     @wraps(function)
@@ -382,8 +379,13 @@ def composition(function: Function) -> Function:
             inputs = [a for a in args if isinstance(a, Expr)]
             raise explained(error, name, here(), inputs) from None
 
-    FUNCTIONS[name] = declared
     return cast(Function, declared)
+
+
+def composition(function: Function) -> Function:
+    """Register a public function that is written in terms of operations; see `explaining`."""
+    FUNCTIONS[function.__name__.strip("_")] = declared = explaining(function)
+    return declared
 
 
 class Literal:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from deepgraph.dims import same_shape
+from deepgraph.dims import names, same_shape
 from deepgraph.errors import GraphError, Origin, deriving
 from deepgraph.expr import OPS, Expr, Kind, arguments, op_named, same_type
 
@@ -79,6 +79,16 @@ class Graph:
         found = (n for n in self.nodes if n.op is OPS["parameter"])
         return tuple(dict.fromkeys((*found, *self.updates)))
 
+    @cached_property
+    def sizes(self) -> tuple[str, ...]:
+        """The names of all sizes, sorted."""
+        found: set[str] = set()
+        for node in (*self.nodes, *self.placeholders):
+            found |= names(node.shape)
+            if node.op is OPS["size"]:
+                found |= names(node.attr("value"))
+        return tuple(sorted(found))
+
     def verify(self) -> None:
         """Raise unless each node still has the type its own rule gives, and updates fit."""
         for node in self.nodes:
@@ -143,7 +153,7 @@ def rewrite(
             stack.extend(reversed(pending))
             continue
         same = rebuilt(node, [settled[i] for i in node.inputs])
-        if same.op.kind is not Kind.SOURCE or same.op.name in ("constant", "size"):
+        if same.op.kind is not Kind.SOURCE or same.op.name in ("constant", "size", "iota"):
             same = table.setdefault(same.key, same)
         if same is not node and same in settled:
             settled[node] = settled[same]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +19,7 @@ from deepgraph.target import Target
 if TYPE_CHECKING:
     import networkx as nx
 
-ALIGN = 64  # bytes; a cache line, and what vector loads like
+ALIGN = 64  # bytes; a cache line, and what vector loads like; 8 for what is smaller
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,10 @@ class Home:
 
 @dataclass(frozen=True)
 class Slot:
-    """A piece of the arena, taken from kernel `first` to kernel `last`."""
+    """A piece of the arena, taken from time `first` to time `last`, both included.
+
+    A time is a kernel, or a statement of one where the target runs statements (see `times`).
+    """
 
     bytes: Size
     first: int
@@ -102,8 +106,21 @@ class Plan:
                 if kernel in split and s.blocked:
                     count = split[kernel].elements(bind(s.shape, sizes))
                 nbytes[s.slot] = count * s.dtype.itemsize
-        offsets, peak = _offsets(self.slots, nbytes)
+        spans = self._spans(split)
+        offsets, peak = _offsets(spans, nbytes)
         return Binding(dict(sizes), offsets, tuple(nbytes), peak, split)
+
+    def _spans(self, split: Collection[Kernel]) -> list[tuple[int, int]]:
+        """The life of each slot; what a kernel touches lives through all of its blocks."""
+        spans = [(s.first, s.last) for s in self.slots]
+        when = times(self.schedule, self.target)
+        for kernel in split:
+            low, high = when[kernel].start, when[kernel].stop - 1
+            for k, (first, last) in enumerate(spans):
+                spans[k] = (
+                    low if low <= first <= high else first, high if low <= last <= high else last
+                )  # fmt: skip
+        return spans
 
     @cached_property
     def peak_bytes(self) -> Size:
@@ -115,9 +132,11 @@ class Plan:
         return maximum(*tops[:8]) if tops else 0
 
     def _alive(self) -> list[Size]:
-        alive: list[Size] = [0] * len(self.schedule.kernels)
+        """The bytes alive at each time at which a slot is taken, where a peak must be."""
+        taken = sorted({s.first for s in self.slots})
+        alive: list[Size] = [0] * len(taken)
         for slot in self.slots:
-            for k in range(slot.first, min(slot.last + 1, len(alive))):
+            for k in range(bisect_left(taken, slot.first), bisect_right(taken, slot.last)):
                 alive[k] = alive[k] + slot.bytes
         return alive
 
@@ -137,7 +156,8 @@ class Plan:
         """
         memory: dict[Any, Expr] = {}
         updates = self.schedule.graph.updates
-        for position, kernel in enumerate(self.schedule.kernels):
+        when = times(self.schedule, self.target)
+        for kernel in self.schedule.kernels:
             for value in kernel.reads:
                 self._reads(kernel, value, memory)
             self._statements(kernel)
@@ -145,7 +165,7 @@ class Plan:
                 home = self.homes[value]
                 if home.kind == "slot":
                     slot = self.slots[home.key]
-                    if not slot.first <= position <= slot.last:
+                    if not slot.first < when[kernel].stop <= slot.last + 1:
                         raise GraphError(f"{value} is written outside the life of slot {home.key}")
                 if home.kind == "parameter" and updates.get(home.key) is not value:
                     raise GraphError(f"{kernel.name} writes {value} into {home.key}")
@@ -213,7 +233,7 @@ class Plan:
         for k, slot in enumerate(self.slots):
             held = [v for v, h in self.homes.items() if h == Home("slot", k)]
             what = ", ".join(map(repr, held)) or "scratch"
-            lines.append(f"slot {k}: {slot.bytes} bytes, kernels {slot.first}-{slot.last}: {what}")
+            lines.append(f"slot {k}: {slot.bytes} bytes, times {slot.first}-{slot.last}: {what}")
         for value, home in self.homes.items():
             if home.kind != "slot":
                 lines.append(f"{home}: {value!r}")
@@ -231,29 +251,39 @@ class Plan:
         return drawn
 
 
-def _offsets(slots: tuple[Slot, ...], nbytes: list[int]) -> tuple[tuple[int, ...], int]:
+def times(schedule: Schedule, target: Target) -> dict[Kernel, range]:
+    """The times of each kernel: one, or one a statement where the target runs statements."""
+    found, now = {}, 0
+    for kernel in schedule.kernels:
+        length = 1 if target.atomic else max(len(kernel.body), 1)
+        found[kernel] = range(now, now + length)
+        now += length
+    return found
+
+
+def _offsets(
+    spans: Sequence[tuple[int, int]], nbytes: Sequence[int]
+) -> tuple[tuple[int, ...], int]:
     """Place slots in one arena: the largest first, each at the lowest place free for its life.
 
     Greedy by size, as Pisarchyk and Lee (2020) found best among simple orders.
     """
-    rounded = [-(-n // ALIGN) * ALIGN for n in nbytes]
-    offsets = [0] * len(slots)
-    placed: list[int] = []
+    rounded = [-(-n // a) * a for n in nbytes for a in [ALIGN if n >= ALIGN else 8]]
+    offsets = [0] * len(spans)
+    placed: list[int] = []  # by offset
     peak = 0
-    for k in sorted(range(len(slots)), key=lambda k: (-rounded[k], slots[k].first)):
+    for k in sorted(range(len(spans)), key=lambda k: (-rounded[k], spans[k][0])):
         if not rounded[k]:
             continue
-        low = 0
-        for other in placed:  # by offset
-            if slots[other].last < slots[k].first or slots[k].last < slots[other].first:
+        first, last = spans[k]
+        low, align = 0, ALIGN if rounded[k] >= ALIGN else 8
+        for other in placed:
+            if spans[other][1] < first or last < spans[other][0]:
                 continue
             if offsets[other] - low >= rounded[k]:
                 break
-            low = max(low, offsets[other] + rounded[other])
+            low = max(low, -(-(offsets[other] + rounded[other]) // align) * align)
         offsets[k] = low
         peak = max(peak, low + rounded[k])
-        at = next((i for i, o in enumerate(placed) if offsets[o] > low), len(placed))
-        placed.insert(at, k)
+        insort(placed, k, key=offsets.__getitem__)
     return tuple(offsets), peak
-
-

@@ -25,16 +25,20 @@ def contiguous(shape: Shape, order: Order | None = None) -> Strided:
     step: Size = 1
     for axis in reversed(order if order is not None else range(len(shape))):
         strides[axis] = step
-        step = step * shape[axis]
+        step = step * (1 if same(shape[axis], 0) else shape[axis])  # no stride is 0 by accident
     return Strided(shape, tuple(strides))
 
 
 def same_strided(a: Strided, b: Strided) -> bool:
     """Do two descriptions name the same elements in the same places, as terms?"""
     return (
-        same_shape(a.shape, b.shape) and same_shape(a.strides, b.strides)
+        same_shape(a.shape, b.shape)
+        and all(
+            same(n, 1) or same(s, t)
+            for n, s, t in zip(a.shape, a.strides, b.strides, strict=True)
+        )
         and same(a.offset, b.offset)
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, eq=False)

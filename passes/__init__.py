@@ -49,8 +49,7 @@ def pipeline(target: Target, hints: Mapping[str, int]) -> dict[str, Callable[[An
         "simplify": partial(simplify, target=target),
         "prune": partial(prune, target=target),
         "lower": partial(lower, target=target),
-        "share.2": partial(share, target=target),
-        "fuse": partial(fuse, target=target),
+        "fuse": partial(fuse, target=target, hints=hints),
         "layout": partial(layout, target=target),
         "order": partial(order, target=target, hints=hints),
         "place": partial(place, target=target),
@@ -77,11 +76,10 @@ def run(
     stages = {"declared": Stage("declared", "graph", 0.0, graph)}
     value: Any = graph
     for name, pass_ in pipeline(target, hints or {}).items():
-        base = name.partition(".")[0]
-        if base in without:
-            if base not in _INSTEAD:
+        if name in without:
+            if name not in _INSTEAD:
                 continue
-            pass_ = partial(_INSTEAD[base], target=target)
+            pass_ = partial(_INSTEAD[name], target=target)
         start = time.perf_counter()
         value = pass_(value)
         seconds = time.perf_counter() - start

@@ -10,6 +10,9 @@ from deepgraph.dims import Size, at_least, product, same
 from deepgraph.expr import Expr, Kind
 from deepgraph.graph import Graph
 from deepgraph.passes.kernels import Group, build, result_axes, single
+from deepgraph.passes.layout import layout
+from deepgraph.passes.order import TYPICAL, order
+from deepgraph.passes.place import place
 from deepgraph.passes.views import Alignments, Axes
 from deepgraph.schedule import Schedule
 from deepgraph.target import Target
@@ -17,15 +20,36 @@ from deepgraph.target import Target
 _SEARCH = 200  # groups visited before a merge is given up: keeps the pass near linear
 
 
-def fuse(graph: Graph, target: Target) -> Schedule:
+_SLACK = 4096  # bytes, a page, by which fusion may raise the peak
+
+
+def fuse(graph: Graph, target: Target, hints: Mapping[str, int] | None = None) -> Schedule:
     """Kernels of elementwise and reducing nodes, grown from consumers back to producers.
 
     A node joins the kernels that read it where its axes line up with theirs, and where no path
     leaves the merged kernel and comes back. Reductions over the same axes of the same rows join
     too, so that a softmax is one kernel. A merge that would keep more bytes alive than it saves
-    is left.
+    is left. Should the plan of the whole still peak higher than that of `split`, nodes that
+    several kernels read are left apart; and if that does not help, all are.
     """
-    return build(graph, _Fusion(graph, target).groups(), {})
+    apart = split(graph, target)
+    limits = _peaks(apart, target, hints)
+    for thrifty in (False, True):
+        fused = build(graph, _Fusion(graph, target, thrifty).groups(), {})
+        found = _peaks(fused, target, hints)
+        if all(a <= b + _SLACK for a, b in zip(found, limits, strict=True)):
+            return fused
+    return apart
+
+
+def _peaks(schedule: Schedule, target: Target, hints: Mapping[str, int] | None) -> list[int]:
+    """The arena's bytes at small, typical and large sizes."""
+    plan = place(order(layout(schedule, target), target, hints), target)
+    free = schedule.graph.sizes
+    return [
+        plan.bind({n: (hints or {}).get(n, size) for n in free}).peak_bytes
+        for size in ((1, TYPICAL, 16 * TYPICAL) if free else (1,))
+    ]
 
 
 def split(graph: Graph, target: Target) -> Schedule:
@@ -61,8 +85,8 @@ class _Cluster:
 
 
 class _Fusion:
-    def __init__(self, graph: Graph, target: Target) -> None:
-        self.graph, self.target = graph, target
+    def __init__(self, graph: Graph, target: Target, thrifty: bool = False) -> None:
+        self.graph, self.target, self.thrifty = graph, target, thrifty
         self.position = {n: k for k, n in enumerate(graph.nodes)}
         self.home: dict[Expr, _Cluster] = {}
         self.incoming: dict[Expr, list[_Edge]] = {}
@@ -109,7 +133,7 @@ class _Fusion:
     def _try(self, a: _Cluster, b: _Cluster) -> None:
         """Merge `a` into `b`, which reads it, if their axes line up and no path goes around."""
         matched = self._match(a, b)
-        if matched is None:
+        if matched is None or (self.thrifty and self._seen_outside(a, b)):
             return
         moved, space = matched
         index = {n: tuple(None if x is None else moved[x] for x in axes) for n, axes in a.index.items()}

@@ -1,13 +1,15 @@
-"""Order kernels so that fewer bytes are alive at once."""
+"""Order kernels, and the statements in them, so that fewer bytes are alive at once."""
 
 from __future__ import annotations
 
 import heapq
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from deepgraph.dims import bind, names, product
+from deepgraph.blocks import cut
+from deepgraph.dims import Shape, bind, names, product
+from deepgraph.dtypes import DType
 from deepgraph.expr import Expr, Kind
 from deepgraph.schedule import Kernel, Schedule
 from deepgraph.target import Target
@@ -20,134 +22,207 @@ def order(schedule: Schedule, target: Target, hints: Mapping[str, int] | None = 
 
     Greedy takes, of the kernels that can run, the one that frees most and allocates least (list
     scheduling, as compilers do for registers). A kernel that writes a parameter's new value waits
-    for those that read the old one, where it can, so that the update may run in place.
+    for those that read the old one, where it can, so that the update may run in place. Where a
+    target runs statements, those of each kernel are ordered alike.
     """
     size = _Bytes(hints or {})
-    greedy = _greedy(schedule, size)
-    before, after = (peak(schedule, ks, size) for ks in (schedule.kernels, greedy))
-    return schedule if before <= after and _updates_last(schedule) else replace(schedule, kernels=greedy)
-
-
-class _Bytes:
-    """Bytes of a value where names without a hint stand for a typical size."""
-
-    def __init__(self, hints: Mapping[str, int]) -> None:
-        self.hints = hints
-        self._known: dict[Expr, int] = {}
-
-    def __call__(self, value: Expr) -> int:
-        if value not in self._known:
-            count = product(value.shape)
-            sizes = {n: self.hints.get(n, TYPICAL) for n in names(count)}
-            self._known[value] = bind(count, sizes) * value.dtype.itemsize
-        return self._known[value]
-
-
-def peak(schedule: Schedule, kernels: Sequence[Kernel], size: _Bytes) -> int:
-    """The most bytes alive at once, when nothing runs in place."""
-    left = _reads(schedule, kernels)
-    alive = highest = 0
-    for kernel in kernels:
-        alive += sum(map(size, kernel.writes))
-        highest = max(highest, alive)
-        for value in kernel.reads:
-            left[value] -= 1
-        for value in {*kernel.reads, *kernel.writes}:
-            if left[value] == 0 and value.op.kind is not Kind.SOURCE:
-                alive -= size(value)
-    return highest
-
-
-def _reads(schedule: Schedule, kernels: Sequence[Kernel]) -> dict[Expr, int]:
-    """How often each value is still to be read; once more for what leaves the graph."""
-    left: dict[Expr, int] = defaultdict(int)
-    for kernel in kernels:
-        for value in kernel.reads:
-            left[value] += 1
-    for value in schedule.graph.results:
-        left[value] += 1
-    return left
-
-
-def _waits(schedule: Schedule) -> list[tuple[Kernel, Kernel]]:
-    """Pairs (reader of a parameter, writer of its new value)."""
-    readers: dict[Expr, list[Kernel]] = defaultdict(list)
-    for kernel in schedule.kernels:
-        for value in kernel.reads:
-            readers[value].append(kernel)
-    return [
-        (reader, schedule.maker[new])
-        for parameter, new in schedule.graph.updates.items()
-        if new in schedule.maker
-        for reader in readers[parameter]
-        if reader is not schedule.maker[new]
+    if not target.atomic:
+        kept = _readers_left(schedule)
+        schedule = replace(
+            schedule, kernels=tuple(_ordered_body(k, size, kept) for k in schedule.kernels)
+        )
+    tasks = [
+        Task(k.reads, k.writes, {v for v in k.reads if v.op.kind is Kind.SOURCE})
+        for k in schedule.kernels
     ]
+    kept_values = set(schedule.graph.results)
+    waits = _waits(schedule)
+    chosen = best_order(tasks, size.value, kept_values, waits)
+    return replace(schedule, kernels=tuple(schedule.kernels[k] for k in chosen))
 
 
-def _updates_last(schedule: Schedule) -> bool:
-    place = {k: i for i, k in enumerate(schedule.kernels)}
-    return all(place[a] < place[b] for a, b in _waits(schedule))
+@dataclass(frozen=True)
+class Task:
+    """Something to run: the values it reads and writes; `free` are those whose bytes never count."""
+
+    reads: Sequence[Hashable]
+    writes: Sequence[Hashable]
+    free: Collection[Hashable] = ()
 
 
-def _greedy(schedule: Schedule, size: _Bytes) -> tuple[Kernel, ...]:
-    kernels = schedule.kernels
-    place = {k: i for i, k in enumerate(kernels)}
-    needs: dict[Kernel, int] = dict.fromkeys(kernels, 0)
-    soft: dict[Kernel, int] = dict.fromkeys(kernels, 0)  # waits that may be given up
-    after: dict[Kernel, list[Kernel]] = defaultdict(list)
-    softly: dict[Kernel, list[Kernel]] = defaultdict(list)
-    for kernel in kernels:
-        for maker in {schedule.maker[v] for v in kernel.reads if v in schedule.maker}:
-            after[maker].append(kernel)
-            needs[kernel] += 1
-    for reader, writer in _waits(schedule):
-        softly[reader].append(writer)
-        soft[writer] += 1
+def best_order(
+    tasks: Sequence[Task], size: Callable[[Hashable], int], kept: Collection[Hashable],
+    waits: Sequence[tuple[int, int]] = (),
+) -> list[int]:  # fmt: skip
+    """The order with the lower peak of the given and the greedy one; `kept` outlive all tasks.
 
-    left = _reads(schedule, kernels)
-    readers: dict[Expr, list[Kernel]] = defaultdict(list)
-    for kernel in kernels:
-        for value in kernel.reads:
-            readers[value].append(kernel)
+    `waits` are pairs (earlier, later) that hold where they can; if the given order breaks one,
+    the greedy order is taken.
+    """
+    given = list(range(len(tasks)))
+    greedy = _greedy(tasks, size, kept, waits)
+    obeys = all(a < b for a, b in waits)
+    better = load(tasks, given, size, kept) <= load(tasks, greedy, size, kept)
+    return given if obeys and better else greedy
 
-    def cost(kernel: Kernel) -> int:
-        freed = (v for v in kernel.reads if left[v] == 1 and v.op.kind is not Kind.SOURCE)
-        return sum(map(size, kernel.writes)) - sum(map(size, freed))
 
+def load(
+    tasks: Sequence[Task], order: Sequence[int], size: Callable[[Hashable], int],
+    kept: Collection[Hashable],
+) -> tuple[int, int]:  # fmt: skip
+    """The most bytes alive at once, and their sum over all times, when nothing runs in place."""
+    left = _reads(tasks, kept)
+    alive = highest = area = 0
+    for k in order:
+        task = tasks[k]
+        alive += sum(map(size, task.writes))
+        highest, area = max(highest, alive), area + alive
+        for value in task.reads:
+            left[value] -= 1
+        for value in {*task.reads, *task.writes}:
+            if left[value] == 0 and value not in task.free:
+                alive -= size(value)
+    return highest, area
+
+
+def _reads(tasks: Sequence[Task], kept: Collection[Hashable]) -> Counter[Hashable]:
+    """How often each value is still to be read; once more for what is kept."""
+    return Counter([*(v for t in tasks for v in t.reads), *kept])
+
+
+def _greedy(
+    tasks: Sequence[Task], size: Callable[[Hashable], int], kept: Collection[Hashable],
+    waits: Sequence[tuple[int, int]],
+) -> list[int]:  # fmt: skip
+    maker = {v: k for k, t in enumerate(tasks) for v in t.writes}
+    needs, soft = [0] * len(tasks), [0] * len(tasks)
+    after: dict[int, list[int]] = defaultdict(list)
+    softly: dict[int, list[int]] = defaultdict(list)
+    readers: dict[Hashable, list[int]] = defaultdict(list)
+    for k, task in enumerate(tasks):
+        for value in task.reads:
+            readers[value].append(k)
+        for earlier in {maker[v] for v in task.reads if v in maker}:
+            after[earlier].append(k)
+            needs[k] += 1
+    for earlier, later in waits:
+        softly[earlier].append(later)
+        soft[later] += 1
+
+    left = _reads(tasks, kept)
     ready: list[tuple[int, int]] = []
-    held: set[Kernel] = set()  # ready but for soft waits
-    done: dict[Kernel, None] = {}
+    held: set[int] = set()  # ready but for waits
+    done: dict[int, None] = {}
 
-    def offer(kernel: Kernel) -> None:
-        if kernel in done or needs[kernel]:
+    def offer(k: int) -> None:
+        if k in done or needs[k]:
             return
-        if soft[kernel] > 0:
-            held.add(kernel)
-        else:
-            held.discard(kernel)
-            heapq.heappush(ready, (cost(kernel), place[kernel]))
+        if soft[k] > 0:
+            held.add(k)
+            return
+        held.discard(k)
+        freed = (v for v in tasks[k].reads if left[v] == 1 and v not in tasks[k].free)
+        heapq.heappush(ready, (sum(map(size, tasks[k].writes)) - sum(map(size, freed)), k))
 
-    for kernel in kernels:
-        offer(kernel)
+    for k in range(len(tasks)):
+        offer(k)
     while ready or held:
-        if not ready:  # updates that read each other: the first gives way
-            first = min(held, key=place.__getitem__)
+        if not ready:  # they wait for each other: the first gives way
+            first = min(held)
             soft[first] = 0
             offer(first)
-        was, index = heapq.heappop(ready)
-        kernel = kernels[index]
-        if kernel in done:
+        k = heapq.heappop(ready)[1]
+        if k in done:
             continue
-        done[kernel] = None
-        for value in kernel.reads:
+        done[k] = None
+        for value in tasks[k].reads:
             left[value] -= 1
             if left[value] == 1:
                 for other in readers[value]:
                     offer(other)
-        for nxt in after[kernel]:
-            needs[nxt] -= 1
-            offer(nxt)
-        for nxt in softly[kernel]:
-            soft[nxt] -= 1
-            offer(nxt)
-    return tuple(done)
+        for later in after[k]:
+            needs[later] -= 1
+            offer(later)
+        for later in softly[k]:
+            soft[later] -= 1
+            offer(later)
+    return list(done)
+
+
+class _Bytes:
+    """Bytes where names without a hint stand for a typical size."""
+
+    def __init__(self, hints: Mapping[str, int]) -> None:
+        self.hints = hints
+        self._known: dict[object, int] = {}
+
+    def of(self, shape: Shape, dtype: DType) -> int:
+        count = product(shape)
+        sizes = {n: self.hints.get(n, TYPICAL) for n in names(count)}
+        return bind(count, sizes) * dtype.itemsize
+
+    def value(self, value: object) -> int:
+        if value not in self._known:
+            assert isinstance(value, Expr)
+            self._known[value] = self.of(value.shape, value.dtype)
+        return self._known[value]
+
+
+def _waits(schedule: Schedule) -> list[tuple[int, int]]:
+    """Pairs (reader of a parameter, writer of its new value), by place."""
+    place = {k: i for i, k in enumerate(schedule.kernels)}
+    readers: dict[Expr, list[int]] = defaultdict(list)
+    for kernel in schedule.kernels:
+        for value in kernel.reads:
+            readers[value].append(place[kernel])
+    return [
+        (reader, place[schedule.maker[new]])
+        for parameter, new in schedule.graph.updates.items()
+        if new in schedule.maker
+        for reader in readers[parameter]
+        if reader != place[schedule.maker[new]]
+    ]
+
+
+def _readers_left(schedule: Schedule) -> dict[Expr, Kernel]:
+    """Which kernel reads each value last."""
+    return {v: kernel for kernel in schedule.kernels for v in kernel.reads}
+
+
+def _ordered_body(kernel: Kernel, size: _Bytes, last: Mapping[Expr, Kernel]) -> Kernel:
+    """The same kernel with its statements in the order that keeps fewest bytes alive."""
+    if len(kernel.body) < 3:
+        return kernel
+    first = len(kernel.loads)
+
+    def nbytes(register: object) -> int:
+        assert isinstance(register, int)
+        if register < first:
+            access = kernel.loads[register]
+            return size.of(access.at.shape, access.value.dtype)
+        instr = kernel.body[register - first]
+        shape = tuple(n if a in instr.axes else 1 for a, n in enumerate(kernel.space))
+        return size.of(shape, instr.node.dtype)
+
+    lasting = {
+        r for r, access in enumerate(kernel.loads)
+        if access.value.op.kind is Kind.SOURCE or last.get(access.value) is not kernel
+    }  # fmt: skip
+    where = cut(kernel)
+    late = where.after if where is not None else frozenset()
+    tasks = [Task(sorted(set(i.registers)), (first + k,), lasting) for k, i in enumerate(kernel.body)]
+    stored = {s.register for s in kernel.stores}
+    chosen = best_order(tasks, nbytes, stored)
+    chosen = sorted(chosen, key=lambda k: k in late)  # what waits for all pieces comes last
+    new = {r: r for r in range(first)} | {first + k: first + p for p, k in enumerate(chosen)}
+    return replace(
+        kernel,
+        body=tuple(
+            replace(
+                kernel.body[k],
+                args=tuple(new[a] if isinstance(a, int) else a for a in kernel.body[k].args),
+            )
+            for k in chosen
+        ),
+        stores=tuple(replace(s, register=new[s.register]) for s in kernel.stores),
+    )

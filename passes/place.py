@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from deepgraph.dims import Shape, Size, product, same
 from deepgraph.dtypes import DType
 from deepgraph.expr import Expr
-from deepgraph.passes.registers import assign, in_place
-from deepgraph.plan import Home, Plan, Scratch, Slot
+from deepgraph.passes.registers import Assignment, assign, in_place
+from deepgraph.plan import Home, Plan, Scratch, Slot, times
 from deepgraph.schedule import Access, Kernel, Schedule, same_strided
 from deepgraph.target import Target
 
@@ -19,11 +19,12 @@ def place(schedule: Schedule, target: Target, reuse: bool = True) -> Plan:
 
     Outputs go straight to the caller's arrays. A new value of a parameter goes straight to its
     storage if everything that reads the old one has run; otherwise it is copied there at the end,
-    so that updates are simultaneous. With `reuse` off every value has memory of its own.
+    so that updates are simultaneous. Lives are counted in statements where a target runs them one
+    by one. With `reuse` off every value has memory of its own.
     """
     planner = _Planner(schedule, target, reuse)
-    for position, kernel in enumerate(schedule.kernels):
-        planner.kernel(position, kernel)
+    for kernel in schedule.kernels:
+        planner.kernel(kernel)
     return planner.plan()
 
 
@@ -35,10 +36,17 @@ class _Planner:
 
     def __post_init__(self) -> None:
         graph = self.schedule.graph
-        self.last: dict[Expr, int] = {}  # the last kernel that reads a value
-        for position, kernel in enumerate(self.schedule.kernels):
-            for value in (*kernel.writes, *kernel.reads):
-                self.last[value] = position
+        self.start = times(self.schedule, self.target)
+        self.end = max((t.stop for t in self.start.values()), default=0)
+        self.last: dict[Expr, tuple[Kernel, int]] = {}  # who reads a value last, and when
+        for kernel in self.schedule.kernels:
+            for value in kernel.writes:
+                self.last[value] = kernel, self.start[kernel].stop - 1
+            for load, access in enumerate(kernel.loads):
+                when = self._when(kernel, _last_read(kernel, load))
+                known = self.last.get(access.value)
+                if known is None or known[1] < when or known[0] is not kernel:
+                    self.last[access.value] = kernel, when
         self.outputs = {v: k for k, v in graph.outputs.items()}
         self.updates: dict[Expr, list[Expr]] = {}
         for parameter, value in graph.updates.items():
@@ -55,94 +63,131 @@ class _Planner:
             self.scratch, tuple(self.commits),
         )  # fmt: skip
 
-    def kernel(self, position: int, kernel: Kernel) -> None:
-        dying = [j for j in range(len(kernel.loads)) if self._dies(position, kernel, j)]
-        shared: dict[int, int] = {}
-        for k, store in enumerate(kernel.stores):
-            value = store.access.value
-            self.homes[value] = self._home(position, kernel, k, [j for j in dying if j not in
-                                           shared.values()], shared)  # fmt: skip
-            for parameter in self.updates.get(value, ()):
-                if self.homes[value] != Home("parameter", parameter):
-                    self.commits.append((parameter, value))
-        self._scratch(position, kernel, [j for j in dying if j not in shared.values()], shared)
+    def kernel(self, kernel: Kernel) -> None:
+        dying = [j for j in range(len(kernel.loads)) if self._dies(kernel, j)]
+        shared: dict[int, int] = {}  # stores that take a load's memory
+        for k in range(len(kernel.stores)):
+            self._settle(kernel, k, dying, shared)
+        lent = [j for j in dying if j not in shared.values() and _covers(kernel.loads[j])]
+        found: Assignment | None = None
+        if kernel.kind != "call" and not self.target.atomic:
+            found = assign(kernel, lent, shared)
+            self.registers[kernel] = found.names
+        self._live(kernel, found)
+        self._scratch(kernel, found)
 
-    def _dies(self, position: int, kernel: Kernel, load: int) -> bool:
+    def _when(self, kernel: Kernel, statement: int) -> int:
+        """The time of a kernel's statement; all are one where a kernel is one."""
+        span = self.start[kernel]
+        return min(span.start + max(statement, 0), span.stop - 1)
+
+    def _dies(self, kernel: Kernel, load: int) -> bool:
         """Is this the last read of a value in a slot, through this one access?"""
         value = kernel.loads[load].value
         return (
             self.reuse
             and value in self.homes and self.homes[value].kind == "slot"
-            and self.last[value] == position and value not in self.updates
+            and self.last[value][0] is kernel and value not in self.updates
             and sum(a.value is value for a in kernel.loads) == 1
         )  # fmt: skip
 
-    def _home(
-        self, position: int, kernel: Kernel, k: int, dying: Collection[int], shared: dict[int, int]
-    ) -> Home:
+    def _settle(
+        self, kernel: Kernel, k: int, dying: Collection[int], shared: dict[int, int]
+    ) -> None:
+        """Find a store's home: an output, a parameter, a load that dies, or a slot of its own."""
         value, at = kernel.stores[k].access.value, kernel.stores[k].access.at
-        if value in self.outputs:
-            return Home("output", self.outputs[value])
+        self.homes[value] = self._result(kernel, k, shared) or Home("slot", len(self.slots))
         for parameter in self.updates.get(value, ()):
-            if self._may_update(position, kernel, k, parameter):
-                reads = [j for j, a in enumerate(kernel.loads) if a.value is parameter]
-                shared |= {k: j for j in reads}
-                return Home("parameter", parameter)
-        end = len(self.schedule.kernels) if value in self.updates else self.last[value]
+            if self.homes[value] != Home("parameter", parameter):
+                self.commits.append((parameter, value))
+        if self.homes[value].kind != "slot":
+            return
         for j in dying:
             load = kernel.loads[j]
             if (
-                load.value.dtype == value.dtype and same_strided(load.at, at)
-                and _covers(load) and self._may_share(kernel, j, k)
+                j not in shared.values() and load.value.dtype == value.dtype
+                and same_strided(load.at, at) and _covers(load) and self._may_share(kernel, j, k)
             ):  # fmt: skip
-                home = self.homes[load.value]
-                self.slots[home.key] = replace(self.slots[home.key], last=end)
-                shared[k] = j
-                return home
-        self.slots.append(Slot(_bytes(value), position, end if self.reuse else 1 << 60))
-        return Home("slot", len(self.slots) - 1)
+                self.homes[value], shared[k] = self.homes[load.value], j
+                return
+        self.slots.append(Slot(_bytes(value), self.start[kernel].stop - 1, 0))
+
+    def _result(self, kernel: Kernel, k: int, shared: dict[int, int]) -> Home | None:
+        value = kernel.stores[k].access.value
+        if value in self.outputs:
+            return Home("output", self.outputs[value])
+        for parameter in self.updates.get(value, ()):
+            if self._may_update(kernel, k, parameter):
+                reads = [j for j, a in enumerate(kernel.loads) if a.value is parameter]
+                shared |= {k: j for j in reads}
+                return Home("parameter", parameter)
+        return None
+
+    def _may_update(self, kernel: Kernel, k: int, parameter: Expr) -> bool:
+        """Can this store write the parameter's own memory? Nothing may read the old value later."""
+        last = self.last.get(parameter)
+        if last is not None and last[1] >= self.start[kernel].stop:
+            return False
+        store = kernel.stores[k].access
+        if store.value in self.schedule.orders:
+            return False
+        reads = [j for j, a in enumerate(kernel.loads) if a.value is parameter]
+        if not reads:
+            return True
+        aligned = same_strided(kernel.loads[reads[0]].at, store.at)
+        return len(reads) == 1 and aligned and self._may_share(kernel, reads[0], k)
 
     def _may_share(self, kernel: Kernel, load: int, store: int) -> bool:
         if kernel.kind == "call":
             return False
         return kernel.kind == "map" if self.target.atomic else in_place(kernel, load, store)
 
+    def _live(self, kernel: Kernel, found: Assignment | None) -> None:
+        """Stretch the lives of the slots that this kernel's stores and dying loads stand in."""
+        for k, store in enumerate(kernel.stores):
+            value = store.access.value
+            home = self.homes[value]
+            if home.kind != "slot":
+                continue
+            first = self._when(kernel, found.names.index(f"y{k}")) if found else (
+                self.start[kernel].start)  # fmt: skip
+            last = self.end if value in self.updates else self.last[value][1]
+            self._stretch(home.key, first, last)
+        for j, access in enumerate(kernel.loads):
+            until = [i for i, name in enumerate(found.names if found else ()) if name == f"a{j}"]
+            if until:
+                self._stretch(self.homes[access.value].key, None,
+                              self._when(kernel, found.until[until[-1]]))  # type: ignore[union-attr]  # fmt: skip
 
-    def _may_update(self, position: int, kernel: Kernel, k: int, parameter: Expr) -> bool:
-        """Can this store write the parameter's own memory? Nothing may read the old value later."""
-        if self.last.get(parameter, -1) > position or Home("parameter", parameter) in (
-            self.homes.values()
-        ):
-            return False
-        store = kernel.stores[k].access
-        if store.value.ndim > 1 and store.value in self.schedule.orders:
-            return False
-        reads = [j for j, a in enumerate(kernel.loads) if a.value is parameter]
-        if not reads:
-            return True
-        same = same_strided(kernel.loads[reads[0]].at, store.at)
-        return len(reads) == 1 and same and self._may_share(kernel, reads[0], k)
+    def _stretch(self, index: int, first: int | None, last: int) -> None:
+        slot = self.slots[index]
+        self.slots[index] = replace(
+            slot,
+            first=slot.first if first is None else min(slot.first, first),
+            last=max(slot.last, last if self.reuse else self.end),
+        )
 
-    def _scratch(
-        self, position: int, kernel: Kernel, dying: Collection[int], shared: dict[int, int]
-    ) -> None:
-        wanted: list[tuple[Shape, DType, bool]] = []
-        if kernel.kind == "call":
-            node = kernel.body[0].node
-            wanted = [(t.shape, t.dtype, False) for t in node.op.scratch(node)] if (
-                node.op.scratch) else []  # fmt: skip
-        elif not self.target.atomic:
-            whole = [j for j in dying if _covers(kernel.loads[j])]
-            found = assign(kernel, whole, shared)
-            self.registers[kernel] = found.names
-            wanted = [(shape, dtype, True) for shape, dtype in found.scratch]
+    def _scratch(self, kernel: Kernel, found: Assignment | None) -> None:
+        span = self.start[kernel]
+        wanted: list[tuple[Shape, DType, int, int]] = []
+        if found is not None:
+            for k, (shape, dtype) in enumerate(found.scratch):
+                uses = [i for i, name in enumerate(found.names) if name == f"t{k}"]
+                first, last = uses[0], max(found.until[i] for i in uses)
+                wanted.append((shape, dtype, self._when(kernel, first), self._when(kernel, last)))
+        elif kernel.kind == "call" and (rule := kernel.body[0].node.op.scratch):
+            for t in rule(kernel.body[0].node):
+                wanted.append((t.shape, t.dtype, span.start, span.stop - 1))
         pieces = []
-        for shape, dtype, blocked in wanted:
+        for shape, dtype, first, last in wanted:
             size = product(shape) * dtype.itemsize
-            end = position if self.reuse else 1 << 60
-            self.slots.append(Slot(size, position, end, scratch=True))
-            pieces.append(Scratch(tuple(shape), dtype, len(self.slots) - 1, blocked))
+            self.slots.append(Slot(size, first, last if self.reuse else self.end, scratch=True))
+            pieces.append(Scratch(shape, dtype, len(self.slots) - 1, found is not None))
         self.scratch[kernel] = tuple(pieces)
+
+
+def _last_read(kernel: Kernel, load: int) -> int:
+    return max((k for k, i in enumerate(kernel.body) if load in i.registers), default=0)
 
 
 def _bytes(value: Expr) -> Size:

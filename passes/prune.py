@@ -8,7 +8,7 @@ from deepgraph.expr import Expr
 from deepgraph.graph import Graph, rewrite
 from deepgraph.target import Target
 
-_MARKERS = ("stop_gradient", "reverse_gradient", "positive")
+_MARKERS = ("stop_gradient", "reverse_gradient", "positive", "attach")
 
 
 def prune(graph: Graph, target: Target) -> Graph:

@@ -24,9 +24,10 @@ class _Place:
 
 @dataclass(frozen=True)
 class Assignment:
-    """A name for each instruction's result, and the shape and dtype of each piece of scratch."""
+    """A name for each instruction's result, its last reader, and each piece of scratch."""
 
     names: tuple[str, ...]
+    until: tuple[int, ...]
     scratch: tuple[tuple[Shape, DType], ...]
 
 
@@ -84,7 +85,8 @@ def assign(
                 places.append(place)
         place.free_from = end
         names.append(place.name)
-    return Assignment(tuple(names), tuple(scratch))
+    until = tuple(max(k, last[first + k]) for k in range(count))
+    return Assignment(tuple(names), until, tuple(scratch))
 
 
 def _takes(

@@ -69,7 +69,7 @@ def random_graph(
                     new = UNARY[int(rng.integers(len(UNARY)))](a)
                 case _:
                     new = BINARY[int(rng.integers(len(BINARY)))](a, b)
-        except (dg.GraphError, IndexError):
+        except (dg.GraphError, IndexError, ValueError):
             continue
         pool.append(new)
     outputs = {f"out{k}": pool[int(i)] for k, i in enumerate(rng.integers(6, len(pool), 3))}

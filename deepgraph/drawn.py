@@ -1,0 +1,54 @@
+"""Drawn: what every level can do with a picture of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from os import PathLike
+from typing import Any
+
+
+class Drawn:
+    """A thing with pictures. `deepgraph.show` draws them and is imported when one is asked for."""
+
+    __slots__ = ()
+
+    def drawn_as(self) -> Any:
+        """The expression, graph, schedule or plan that stands for this in a picture."""
+        return self
+
+    def to_text(self) -> str:
+        """A table for people: operations, types, where they were declared, kernels, memory."""
+        from deepgraph.show import to_text
+
+        return to_text(self)
+
+    def to_dot(self) -> str:
+        """The picture in Graphviz's language, kernels as clusters."""
+        from deepgraph.show import to_dot
+
+        return to_dot(self)
+
+    def save_dot(self, path: str | PathLike[str]) -> None:
+        """Write `to_dot()` to a file."""
+        from deepgraph.show import save_dot
+
+        save_dot(self, path)
+
+    def to_svg(self) -> str:
+        """The picture as SVG, kernels as clusters; no other program takes part."""
+        from deepgraph.show import to_svg
+
+        return to_svg(self)
+
+    def save_svg(self, path: str | PathLike[str]) -> None:
+        """Write `to_svg()` to a file."""
+        from deepgraph.show import save_svg
+
+        save_svg(self, path)
+
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> dict[str, str]:
+        from deepgraph.show import mimebundle
+
+        return mimebundle(self, include, exclude)

@@ -1,0 +1,40 @@
+"""What colours and outlines mean, in every printer.
+
+Boxes carry their own background and a text colour that reads on it; lines and text outside boxes
+are middle tones. So a picture reads on a light page and on a dark one, whichever it believes in.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Look(NamedTuple):
+    """The look of a kind of node: on a light page, and what changes on a dark one."""
+
+    fill: str
+    stroke: str
+    dark_fill: str
+    round: bool = False  # a leaf or a result: where values enter and leave
+    dashed: bool = False  # nothing is computed
+    bold: bool = False
+
+
+INK, DARK_INK = "#111827", "#f3f4f6"
+MUTED, DARK_MUTED = "#4b5563", "#c3c9d2"
+LINE = "#7c8593"  # data edges, cluster borders, text outside boxes
+IN_PLACE = "#e11d48"
+
+NODES = {
+    "placeholder": Look("#dbeafe", "#3b82f6", "#1e3a5f", round=True),
+    "parameter": Look("#d1fae5", "#10b981", "#14463a", round=True),
+    "constant": Look("#eef0f3", "#7c8593", "#353b45", round=True),
+    "elementwise": Look("#fdfdfe", "#7c8593", "#23272f"),
+    "reduce": Look("#ffedd5", "#f59e0b", "#54391a"),
+    "call": Look("#ede9fe", "#8b5cf6", "#3b2f63"),
+    "view": Look("#fdfdfe", "#7c8593", "#23272f", dashed=True),
+    "output": Look("#dbeafe", "#3b82f6", "#1e3a5f", round=True, bold=True),
+    "update": Look("#d1fae5", "#10b981", "#14463a", round=True, bold=True),
+    "note": Look("#fdfdfe", "#7c8593", "#23272f", round=True, dashed=True),
+}
+EDGES = {"data": (LINE, False), "alias": (LINE, True), "in-place": (IN_PLACE, False)}  # dashed?
