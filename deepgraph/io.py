@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import zipfile
+import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -104,15 +105,17 @@ def load(
 
 def read(path: str | os.PathLike[str]) -> dict[str, Array]:
     """The arrays of an npz file by name. Raises StateError where it is none."""
+    arrays = {}
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
-                raise StateError(f"load: not an npz file: {os.fspath(path)}")
-            return dict(_unpacked(name, file[name]) for name in file)
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        if isinstance(error, StateError):
-            raise
+        with zipfile.ZipFile(path) as archive:
+            for name in archive.namelist():
+                with archive.open(name) as member:
+                    array = np.lib.format.read_array(member, allow_pickle=False)
+                label, values = _unpacked(name.removesuffix(".npy"), array)
+                arrays[label] = values
+    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise StateError(f"load: not an npz file of numbers: {os.fspath(path)}: {error}") from None
+    return arrays
 
 
 def _parameters(objects: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Parameter]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from deepgraph.blocks import cut
 from deepgraph.dims import Dim, Size, at_least, product, same
-from deepgraph.errors import deriving
+from deepgraph.errors import GraphError, deriving
 from deepgraph.expr import OPS, Expr, Kind, Literal, Strided
 from deepgraph.graph import Graph
 from deepgraph.schedule import Access, Instr, Kernel, Operand, Order, Schedule, Store, contiguous
@@ -91,6 +91,8 @@ class _Builder:
         """The value whose memory shows `node`, and how; copies on the way what must be."""
         if node not in self._found:
             while not isinstance(found := self._through(node), tuple):
+                if found.inputs[0] in self._copied:
+                    raise GraphError(f"no strides express {found!r} of row-major {found.inputs[0]!r}")
                 self._copy(found.inputs[0])
             self._found[node] = found
         return self._found[node]

@@ -146,7 +146,7 @@ def test_weights_take_the_dtype_of_the_input() -> None:
     net = mlp(4)
     assert net(x("batch", 3, dtype="float64")).dtype == np.float64
     assert {p.dtype for p in net.parameters} == {np.dtype(np.float64)}
-    with pytest.raises(DTypeError, match="0.weight is a float"):
+    with pytest.raises(DTypeError, match=r"0\.weight is a float"):
         mlp(4)(x("batch", 3, dtype="int32"))
 
 
@@ -243,7 +243,7 @@ def test_a_parameter_may_be_shared() -> None:
         nn.Dense(5, init=encode.weight)(x())
 
 
-@pytest.mark.parametrize("init", [0.5, np.full((3, 2), 0.5), lambda shape, rng: np.full(shape, 0.5)])
+@pytest.mark.parametrize("init", [0.5, np.full((3, 2), 0.5), lambda s, rng: np.full(s, 0.5)])
 def test_init_is_a_number_an_array_or_a_function(init: Any) -> None:
     layer = nn.Dense(2, init=init, bias=init if not isinstance(init, np.ndarray) else 0.5)
     layer(x())

@@ -52,12 +52,12 @@ def test_nothing_is_left_of_it_in_a_schedule() -> None:
 
 def test_what_attach_refuses() -> None:
     x, seen = dg.placeholder("x", ("n",)), dg.Parameter(0.0, name="seen")
-    with pytest.raises(ShapeError, match="attach: an update has its parameter's type: parameter seen"):
+    with pytest.raises(ShapeError, match="attach: an update has its parameter's type: parameter"):
         dg.attach(x, {seen: x})
     with pytest.raises(GraphError, match="attach: updates are of parameters: got placeholder x"):
         dg.attach(x, {x: x})
     y = dg.attach(x, {seen: seen + 1}) + dg.attach(x, {seen: seen + 2})
-    with pytest.raises(GraphError, match="seen.* is updated twice: at .* and at "):
+    with pytest.raises(GraphError, match=r"seen.* is updated twice: at .* and at "):
         dg.compile(y, updates={})
 
 

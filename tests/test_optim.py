@@ -323,7 +323,7 @@ def test_what_updates_refuse() -> None:
     net, x = mlp(2), dg.placeholder("x", ("n", 3))
     loss = dg.sum(net(x))
     opt = optim.SGD()
-    with pytest.raises(DTypeError, match=r"updates: updates are of parameters: write Sequential\.par"):
+    with pytest.raises(DTypeError, match=r"updates are of parameters: write Sequential\.param"):
         opt.updates(loss, net)  # type: ignore[arg-type]
     with pytest.raises(DTypeError, match="updates are of parameters: got placeholder x"):
         opt.updates(loss, [x])  # type: ignore[list-item]

@@ -3,7 +3,7 @@
 ::
 
     model = nn.Sequential(nn.Dense(100), nn.relu, nn.Dense(10))
-    logits = model(x, training=True)        # model(x) is the evaluation graph, over the same weights
+    logits = model(x, training=True)       # model(x) evaluates, with the same weights
     loss = nn.softmax_cross_entropy(logits, t)
 """
 

@@ -51,10 +51,11 @@ def normal(shape: Shape, rng: np.random.Generator, mean: float = 0.0, std: float
 
 
 def orthogonal(shape: Shape, rng: np.random.Generator, gain: float = 1.0) -> Array:
-    """A uniformly random matrix with orthonormal rows or columns, whichever are fewer, times `gain`.
+    """A random matrix with orthonormal rows or columns, whichever are fewer, times `gain`.
 
-    The first axis counts the rows, all others the columns. Saxe, McClelland, Ganguli: Exact
-    solutions to the nonlinear dynamics of learning in deep linear neural networks, ICLR 2014.
+    All such matrices are alike probable. The first axis counts the rows, the others the columns.
+    A. Saxe, J. McClelland, S. Ganguli: Exact solutions to the nonlinear dynamics of learning in
+    deep linear neural networks, ICLR 2014.
     """
     rows, columns = shape[0], math.prod(shape[1:])
     q, r = np.linalg.qr(rng.normal(size=(max(rows, columns), min(rows, columns))))

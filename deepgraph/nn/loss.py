@@ -34,27 +34,21 @@ def softmax_cross_entropy(
     """
     x, t = _operands(logits, targets)
     k = one_axis(axis, x.ndim)
-    classes = x.shape[k]
     off = x - ops.stop_gradient(ops.max(x, k, keepdims=True))  # any shift gives the same softmax
     log_total = ops.log(ops.sum(ops.exp(off), k, keepdims=True))
     if same_shape(t.shape, x.shape):
         weight = t.astype(x.dtype) if t.dtype != x.dtype else t
-        if label_smoothing:
-            weight = weight * (1 - label_smoothing) + label_smoothing / classes
         # A class without weight adds nothing, also where its logit is -inf.
         each = ops.where(weight == 0, 0, weight * (log_total - off))
-        return _reduced(ops.sum(each, k), reduction)
-    if t.dtype.kind not in "iu" or not same_shape(t.shape, _without(x, k)):
-        raise ShapeError(
-            f"targets are whole numbers of shape {pretty(_without(x, k))} or weights of shape "
-            f"{pretty(x.shape)}: got {t}"
-        )
-    is_target = ops.expand_dims(ops.check_index(t, classes), k) == _count(x, k)
-    picked = ops.sum(ops.where(is_target, off, 0), k, keepdims=True)
+        loss = ops.sum(each, k, keepdims=True)
+    else:
+        _check_classes(t, x, k)
+        is_target = ops.expand_dims(ops.check_index(t, x.shape[k]), k) == _count(x, k)
+        loss = log_total - ops.sum(ops.where(is_target, off, 0), k, keepdims=True)
     if label_smoothing:
-        smooth = ops.mean(off, k, keepdims=True)
-        picked = (1 - label_smoothing) * picked + label_smoothing * smooth
-    return _reduced(ops.squeeze(log_total - picked, k), reduction)
+        even = ops.mean(log_total - off, k, keepdims=True)
+        loss = (1 - label_smoothing) * loss + label_smoothing * even
+    return _reduced(ops.squeeze(loss, k), reduction)
 
 
 @explaining
@@ -111,11 +105,8 @@ def accuracy(logits: Expr, targets: Any, axis: int = -1) -> Expr:
     k = one_axis(axis, x.ndim)
     if same_shape(t.shape, x.shape):
         t = ops.argmax(t, k)
-    elif t.dtype.kind not in "iu" or not same_shape(t.shape, _without(x, k)):
-        raise ShapeError(
-            f"targets are whole numbers of shape {pretty(_without(x, k))} or weights of shape "
-            f"{pretty(x.shape)}: got {t}"
-        )
+    else:
+        _check_classes(t, x, k)
     return ops.mean((ops.argmax(x, k) == t).astype("float32"))
 
 
@@ -134,8 +125,13 @@ def _alike(predictions: Any, targets: Any) -> tuple[Expr, Expr]:
     return x, t.astype(x.dtype) if t.dtype.kind in "biu" else t
 
 
-def _without(x: Expr, axis: int) -> tuple[Any, ...]:
-    return (*x.shape[:axis], *x.shape[axis + 1 :])
+def _check_classes(t: Expr, x: Expr, axis: int) -> None:
+    shape = (*x.shape[:axis], *x.shape[axis + 1 :])
+    if t.dtype.kind not in "iu" or not same_shape(t.shape, shape):
+        raise ShapeError(
+            f"targets are whole numbers of shape {pretty(shape)}, or weights of shape "
+            f"{pretty(x.shape)}: got {t}"
+        )
 
 
 def _count(x: Expr, axis: int) -> Expr:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -81,15 +80,21 @@ class Module:
     statistics: ClassVar[tuple[str, ...]] = ()  # attributes that are updated, but not learned
     _met: bool = False  # an input
 
+    _takes_training: ClassVar[bool] = False
+
     if TYPE_CHECKING:
         forward: Callable[..., Any]
+
+    def __init_subclass__(cls) -> None:
+        if hasattr(cls, "forward"):
+            cls._takes_training = "training" in inspect.signature(cls.forward).parameters
 
     def __call__(self, *inputs: Any, training: bool | None = None, **options: Any) -> Any:
         """What `forward` makes of the inputs; as in evaluation unless `training` says otherwise."""
         outer = _running.get()
         if training is None:
             training = outer is not None and outer.training
-        if _takes_training(type(self)):
+        if self._takes_training:
             options["training"] = training
         if outer is not None and id(self) in outer.outermost.places:
             return self._inside(outer, training, inputs, options)
@@ -129,10 +134,10 @@ class Module:
 
     def _train_once(self, outermost: _Outermost) -> None:
         if self in _trained or self in outermost.trained:
+            before = _trained.get(self, here()).where
             raise GraphError(
-                "statistics have one new value a step, and were called in training before, at "
-                f"{_trained.get(self, here()).where}; use that result, concat what goes in, or make "
-                "the model anew"
+                f"statistics have one new value a step, and were called in training before, at "
+                f"{before}; use that result, concat what goes in, or make the model anew"
             )
         outermost.trained.append(self)
 
@@ -213,9 +218,7 @@ class Module:
         return "\n".join(lines)
 
 
-def _made(
-    label: str, shape: tuple[int, ...], init: Init, dtype: DType, call: _Call
-) -> Parameter:
+def _made(label: str, shape: tuple[int, ...], init: Init, dtype: DType, call: _Call) -> Parameter:
     if isinstance(init, Parameter):
         return init
     if not is_float(dtype):
@@ -263,8 +266,3 @@ def _tree(root: Module) -> Iterator[tuple[_Place, Module]]:
 
 def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
-
-
-@lru_cache(256)
-def _takes_training(kind: type[Module]) -> bool:
-    return "training" in inspect.signature(kind.forward).parameters

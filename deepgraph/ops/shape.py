@@ -19,6 +19,8 @@ from deepgraph.ops.source import as_shape
 
 def _reshape_view(at: Strided, node: Expr) -> Strided | None:
     """Runs of axes that lie in memory as one axis may be cut anew; an axis across two runs not."""
+    if any(same(n, 0) for n in node.shape):  # nothing is read
+        return Strided(node.shape, (1,) * node.ndim, at.offset)
     runs: list[tuple[Size, Size]] = []
     for n, stride in zip(at.shape, at.strides, strict=True):
         if same(n, 1):

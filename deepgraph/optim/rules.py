@@ -1,4 +1,4 @@
-"""The rules: x is a parameter, g its gradient; t counts the steps from 1, and all state starts at 0."""
+"""The rules: x is a parameter and g its gradient; t counts steps from 1, all state starts at 0."""
 
 from __future__ import annotations
 

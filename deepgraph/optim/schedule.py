@@ -33,7 +33,7 @@ def cosine(iteration: Expr, start: float, steps: int, stop: float = 0.0) -> Expr
 
 
 def linear_warmup(iteration: Expr, rate: float | Expr, steps: int) -> Expr:
-    """rate * min(1, (iteration + 1) / steps): up to the rate, or to another schedule, in `steps`."""
+    """rate * min(1, (iteration + 1) / steps): up to a rate, or to another schedule."""
     return rate * ops.minimum(_float(iteration + 1) / steps, 1)
 
 

@@ -23,13 +23,18 @@ def columns(drawn: Rows) -> list[float]:
             side = _Side(drawn, down, mirrored, bent)
             side.align()
             found.append(side.pack())
-    found.append(_balanced(drawn, found))
-    return pull(drawn, min(found, key=lambda x: _length(drawn, x)))
+    return pull(drawn, _balanced(drawn, found))
 
 
-def _length(drawn: Rows, x: Sequence[float]) -> float:
-    """How far all links run aside."""
-    return sum(abs(x[v] + j.here - x[j.other] - j.there) for v in range(len(x)) for j in drawn.below[v])
+def _depths(drawn: Rows, down: bool) -> list[int]:
+    """How many boxes a way to each box or point leads through, at most, from one end of the drawing."""
+    depth = [0] * len(drawn.widths)
+    joints = drawn.above if down else drawn.below
+    for row in drawn.rows if down else reversed(drawn.rows):
+        for v in row:
+            longest = max((depth[j.other] for j in joints[v]), default=0)
+            depth[v] = longest + (v < drawn.count)
+    return depth
 
 
 def _bent(drawn: Rows) -> set[tuple[int, int]]:
@@ -75,11 +80,16 @@ class _Side:
         """Put each box into the block of its middle neighbour in the row before, if it is free."""
         drawn, flip = self.drawn, -1 if self.mirrored else 1
         joints = drawn.above if self.down else drawn.below
+        depth = _depths(drawn, self.down)
         for row in self.rows if self.down else reversed(self.rows):
             last = float("-inf")
             for v in row:
                 met = sorted(joints[v], key=lambda j: (flip * drawn.place[j.other], self._at(j)))
-                for joint in met[(len(met) - 1) // 2 : len(met) // 2 + 1]:
+                half = (len(met) - 1) / 2
+                order = sorted(
+                    range(len(met)), key=lambda k: (-depth[met[k].other], abs(k - half))
+                )
+                for joint in (met[k] for k in order):
                     place = flip * drawn.place[joint.other]
                     pair = (joint.other, v) if self.down else (v, joint.other)
                     if place > last and pair not in self.bent:
