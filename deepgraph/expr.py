@@ -80,7 +80,7 @@ class Op:
     scratch: Callable[[Expr], Sequence[Type]] | None = None  # CALL: temporaries, as {tmp0}, ...
     flops: Callable[[Expr], Size] | int = 1  # per element of the output, or a rule
     alias: bool = True  # may `out` be one of the inputs? (True if each is read before a write)
-    follows: bool = False  # CALL: the result takes the memory order of input 0
+    follows: int | None = None  # CALL: the input whose memory order the result takes
     low: float = -2.0  # tests draw inputs from [low, high)
     high: float = 2.0
     examples: tuple[Example, ...] = ()

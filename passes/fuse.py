@@ -244,14 +244,16 @@ class _Fusion:
     def _affordable(self, a: _Cluster, b: _Cluster) -> bool:
         """Does the merge remove at least the bytes whose lives it lengthens?
 
-        Nothing lives longer where `a` and `b` are neighbours in the line.
+        A value lives longer if something runs between `b` and the last that reads it otherwise.
         """
         if not any(self.line[a.place + 1 : b.place]):
             return True
         kept: Size = 0
         for value in dict.fromkeys(e.made for n in a.nodes for e in self.incoming[n]):
-            others = (self.home[e.reader] for e in self.outgoing[value])
-            if self.home[value] is not a and all(c.place < b.place for c in others if c is not a):
+            if self.home[value] is a:
+                continue
+            last = max(self.home[e.reader].place for e in self.outgoing[value])
+            if last < b.place and any(self.line[last + 1 : b.place]):
                 kept = kept + _bytes(value)
         saved: Size = 0
         for node in a.nodes:

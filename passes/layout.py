@@ -68,7 +68,8 @@ class _Orders:
 
     def _inherited(self, node: Expr, group: Group) -> Order | None:
         if group.is_call:
-            return _order(self._at(node.inputs[0])) if node.op.follows else None
+            leader = node.op.follows
+            return None if leader is None else _order(self._at(node.inputs[leader]))
         widest: tuple[int, ...] | None = None
         for member in group.nodes:
             for operand in member.inputs:

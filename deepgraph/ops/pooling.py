@@ -50,7 +50,7 @@ def _avg_pool2d_grad(g: Expr, y: Expr, x: Expr, **how: Any) -> tuple[Expr]:
 
 
 @op(
-    Kind.CALL, alias=False, follows=True,
+    Kind.CALL, alias=False, follows=0,
     numpy="lib.max_pool2d({0}, {out}, {window}, {stride}, {padding}, {tmp0})",
     grad=_max_pool2d_grad,
     scratch=lambda node: [Type(_by_rows(node.inputs[0].shape, node.shape), node.dtype)],
@@ -89,7 +89,7 @@ _SIZE = "{window}, {stride}, {padding}, {count_include_pad}, {tmp0}, {tmp1})"
 
 
 @op(
-    Kind.CALL, alias=False, follows=True,
+    Kind.CALL, alias=False, follows=1,
     numpy="lib.max_pool2d_grad({0}, {1}, {2}, " + _TEXT,
     grad=_max_pool2d_grad_grad,
     scratch=_scratch, flops=lambda node: 3 * node.inputs[0].size * _places(node),
@@ -111,7 +111,7 @@ def max_pool2d_grad(
 
 
 @op(
-    Kind.CALL, alias=False, follows=True,
+    Kind.CALL, alias=False, follows=1,
     numpy="lib.max_pool2d_jvp({0}, {1}, {2}, " + _TEXT,
     grad=lambda h, y, t, x, top, **how: (max_pool2d_grad(h, x, top, **how), None, None),
     scratch=_scratch, flops=lambda node: 3 * node.size * _places(node),
@@ -139,7 +139,7 @@ def _places(node: Expr) -> int:
 
 
 @op(
-    Kind.CALL, alias=False, follows=True, numpy="lib.avg_pool2d({0}, {out}, " + _SIZE,
+    Kind.CALL, alias=False, follows=0, numpy="lib.avg_pool2d({0}, {out}, " + _SIZE,
     grad=_avg_pool2d_grad,
     scratch=lambda node: _sums(node.inputs[0].shape, node),
     flops=lambda node: node.size * _places(node),
@@ -163,7 +163,7 @@ def avg_pool2d(
 
 
 @op(
-    Kind.CALL, alias=False, follows=True, numpy="lib.avg_pool2d_grad({0}, {out}, " + _SIZE,
+    Kind.CALL, alias=False, follows=0, numpy="lib.avg_pool2d_grad({0}, {out}, " + _SIZE,
     grad=lambda h, y, g, size, **how: (avg_pool2d(h, **how),),
     scratch=lambda node: _sums(node.shape, node.inputs[0]),
     flops=lambda node: node.inputs[0].size * _places(node),
