@@ -75,6 +75,12 @@ def test_one_child_seed_a_layer() -> None:
     np.testing.assert_array_equal(net.parameters[0].value, expected.astype(np.float32))
 
 
+def test_parameters_of_one_layer_are_drawn_apart() -> None:
+    layer = nn.Dense(3, init=nn.init.normal, bias=nn.init.normal)
+    layer(x("batch", 1))
+    assert not set(layer.weight.value.ravel()) & set(layer.bias.value)
+
+
 def test_before_an_input_there_are_no_parameters() -> None:
     net = mlp(4, 2)
     with pytest.raises(GraphError, match="Dense 0 has not met an input"):

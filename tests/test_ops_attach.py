@@ -39,7 +39,7 @@ def test_whoever_computes_the_value_updates() -> None:
 def test_gradients_pass_to_the_value_alone() -> None:
     def f(x: dg.Expr) -> dg.Expr:
         seen = dg.Parameter(np.float64(0), name="seen")
-        return dg.attach(x * x, {seen: dg.sum(x) * 0})
+        return dg.attach(x * x, {seen: dg.sum(x)})
 
     check_gradient(f, [1.0, 2.0])
 
