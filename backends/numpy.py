@@ -14,7 +14,6 @@ from deepgraph.backends import Bound, Source, leaf_value, library
 from deepgraph.backends.numpylike import Driver, kernel_sizes, leaves
 from deepgraph.backends.pool import run_blocks, threads
 from deepgraph.backends.text import literal, statement
-from deepgraph.blocks import cut
 from deepgraph.dims import Dim
 from deepgraph.expr import Expr, Kind
 from deepgraph.parameter import Parameter
@@ -55,7 +54,7 @@ def kernel_text(driver: Driver, kernel: Kernel, name: str) -> str:
     head = f"({', '.join(params)}):  # {kernel.kind} over {literal(kernel.space)}"
     homes = plan.registers[kernel]
     registers = [*params[: len(kernel.loads)], *homes]
-    late = where_cut.after if (where_cut := cut(kernel)) else frozenset()
+    late = where_cut.after if (where_cut := kernel.cut) else frozenset()
     parts: tuple[list[str], list[str]] = ([], [])
     shown = ["", ""]
     for k, instr in enumerate(kernel.body):

@@ -6,21 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from deepgraph.dims import bind
-from deepgraph.schedule import Kernel
+from deepgraph.schedule import Cut, Kernel
 from deepgraph.target import Target
-
-
-@dataclass(frozen=True)
-class Cut:
-    """Along which axis a kernel can be cut, and what then waits for all pieces.
-
-    `across` are the instructions that fold that axis: each piece gives a part, combined at the
-    end. `after` are those that use what they give, and run once.
-    """
-
-    axis: int
-    across: frozenset[int]
-    after: frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -40,32 +27,11 @@ class Blocks:
         return count
 
 
-def cut(kernel: Kernel) -> Cut | None:
-    """The outermost axis along which a kernel can be cut into pieces; None for a call."""
-    if kernel.kind == "call":
-        return None
-    first = len(kernel.loads)
-    for axis in range(len(kernel.space)):
-        across: set[int] = set()
-        after: set[int] = set()
-        for k, instr in enumerate(kernel.body):
-            used = {a - first for a in instr.registers if a >= first}
-            if used & (across | after):
-                if axis in instr.axes or axis in instr.fold:
-                    break
-                after.add(k)
-            elif axis in instr.fold:
-                across.add(k)
-        else:
-            return Cut(axis, frozenset(across), frozenset(after))
-    return None
-
-
 def blocks(
     kernel: Kernel, target: Target, sizes: Mapping[str, int], threads: int = 1
 ) -> Blocks | None:
     """The pieces in which to run a kernel at these sizes; None where it is small or cannot be cut."""
-    if target.atomic or (where := cut(kernel)) is None:
+    if target.atomic or (where := kernel.cut) is None:
         return None
     space = bind(kernel.space, sizes)
     total = 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+import heapq
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from deepgraph.blocks import Blocks, blocks
 from deepgraph.dims import Shape, Size, at_least, bind, maximum, product
+from deepgraph.drawn import Drawn
 from deepgraph.dtypes import DType
 from deepgraph.errors import GraphError
 from deepgraph.expr import Expr, Kind
@@ -19,6 +21,7 @@ from deepgraph.target import Target
 if TYPE_CHECKING:
     import networkx as nx
 
+_MANY = 1000  # slots from which they are placed by time, not by size
 ALIGN = 64  # bytes; a cache line, and what vector loads like; 8 for what is smaller
 
 
@@ -78,7 +81,7 @@ class Binding:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Drawn):
     """Homes of all values, symbolic: the order, the sharing and the places hold for all sizes.
 
     `registers` says, for a target whose instructions are statements, where each of a kernel's
@@ -268,22 +271,77 @@ def _offsets(
 
     Greedy by size, as Pisarchyk and Lee (2020) found best among simple orders.
     """
-    rounded = [-(-n // a) * a for n in nbytes for a in [ALIGN if n >= ALIGN else 8]]
+    aligns = [ALIGN if n >= ALIGN else 8 for n in nbytes]
+    rounded = [-(-n // a) * a for n, a in zip(nbytes, aligns, strict=True)]
+    if len(spans) > _MANY:
+        return _by_time(spans, [-(-n // ALIGN) * ALIGN for n in nbytes])
+    together = _overlaps(spans, rounded)
     offsets = [0] * len(spans)
-    placed: list[int] = []  # by offset
+    placed: set[int] = set()
     peak = 0
-    for k in sorted(range(len(spans)), key=lambda k: (-rounded[k], spans[k][0])):
-        if not rounded[k]:
-            continue
-        first, last = spans[k]
-        low, align = 0, ALIGN if rounded[k] >= ALIGN else 8
-        for other in placed:
-            if spans[other][1] < first or last < spans[other][0]:
-                continue
+    for k in sorted(together, key=lambda k: (-rounded[k], spans[k][0])):
+        low = 0
+        for other in sorted(placed.intersection(together[k]), key=offsets.__getitem__):
             if offsets[other] - low >= rounded[k]:
                 break
-            low = max(low, -(-(offsets[other] + rounded[other]) // align) * align)
+            low = max(low, -(-(offsets[other] + rounded[other]) // aligns[k]) * aligns[k])
         offsets[k] = low
         peak = max(peak, low + rounded[k])
-        insort(placed, k, key=offsets.__getitem__)
+        placed.add(k)
     return tuple(offsets), peak
+
+
+def _by_time(
+    spans: Sequence[tuple[int, int]], nbytes: Sequence[int]
+) -> tuple[tuple[int, ...], int]:
+    """Place slots as their lives begin, each in the tightest gap: for plans of thousands of slots."""
+    offsets = [0] * len(spans)
+    gaps: dict[int, int] = {}  # start -> end of free stretches
+    ends: dict[int, int] = {}  # end -> start of the same
+    alive: list[tuple[int, int]] = []
+    peak = 0
+
+    def give(low: int, high: int) -> None:
+        if low in ends:
+            low = ends.pop(low)
+            del gaps[low]
+        if high in gaps:
+            end = gaps.pop(high)
+            del ends[end]
+            high = end
+        gaps[low], ends[high] = high, low
+
+    for k in sorted((k for k, n in enumerate(nbytes) if n), key=lambda k: spans[k][0]):
+        while alive and alive[0][0] < spans[k][0]:
+            done = heapq.heappop(alive)[1]
+            give(offsets[done], offsets[done] + nbytes[done])
+        fits = [(high - low, low) for low, high in gaps.items() if high - low >= nbytes[k]]
+        if fits:
+            size, low = min(fits)
+            del ends[gaps.pop(low)]
+            if size > nbytes[k]:
+                give(low + nbytes[k], low + size)
+        else:
+            low = peak
+            if peak in ends:  # grow the last gap
+                low = ends.pop(peak)
+                del gaps[low]
+            peak = low + nbytes[k]
+        offsets[k] = low
+        heapq.heappush(alive, (spans[k][1], k))
+    return tuple(offsets), peak
+
+
+def _overlaps(
+    spans: Sequence[tuple[int, int]], nbytes: Sequence[int]
+) -> dict[int, list[int]]:
+    """For each slot that takes bytes, the others alive at some time of its life."""
+    found: dict[int, list[int]] = {}
+    alive: list[int] = []
+    for k in sorted((k for k, n in enumerate(nbytes) if n), key=lambda k: spans[k][0]):
+        alive = [j for j in alive if spans[j][1] >= spans[k][0]]
+        found[k] = list(alive)
+        for j in alive:
+            found[j].append(k)
+        alive.append(k)
+    return found

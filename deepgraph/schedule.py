@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from deepgraph.dims import Dim, Shape, Size, pretty, product, same, same_shape
+from deepgraph.drawn import Drawn
 from deepgraph.errors import GraphError
 from deepgraph.expr import Expr, Kind, Literal, Strided, arguments
 from deepgraph.graph import Became, Graph
@@ -74,10 +75,10 @@ class Instr:
     axes: frozenset[int] = frozenset()
     fold: tuple[int, ...] = ()
 
-    @property
-    def registers(self) -> list[int]:
+    @cached_property
+    def registers(self) -> tuple[int, ...]:
         """The arguments that are registers."""
-        return [a for a in self.args if isinstance(a, int)]
+        return tuple(a for a in self.args if isinstance(a, int))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +87,19 @@ class Store:
 
     register: int
     access: Access
+
+
+@dataclass(frozen=True)
+class Cut:
+    """An axis along which a kernel comes apart into pieces, and what then waits for all pieces.
+
+    `across` are the instructions that fold that axis: each piece gives a part, combined at the
+    end. `after` are those that use what they give, and run once.
+    """
+
+    axis: int
+    across: frozenset[int]
+    after: frozenset[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +132,31 @@ class Kernel:
     def writes(self) -> tuple[Expr, ...]:
         """The values whose memory it writes."""
         return tuple(s.access.value for s in self.stores)
+
+    @cached_property
+    def last_reads(self) -> dict[int, int]:
+        """The instruction that reads each register last."""
+        return {r: k for k, instr in enumerate(self.body) for r in instr.registers}
+
+    @cached_property
+    def cut(self) -> Cut | None:
+        """How the kernel comes apart along its outermost axis that allows it; None for a call."""
+        if self.kind == "call":
+            return None
+        first = len(self.loads)
+        for axis in range(len(self.space)):
+            across: set[int] = set()
+            after: set[int] = set()
+            for k, instr in enumerate(self.body):
+                if any(r - first in across or r - first in after for r in instr.registers):
+                    if axis in instr.axes or axis in instr.fold:
+                        break
+                    after.add(k)
+                elif axis in instr.fold:
+                    across.add(k)
+            else:
+                return Cut(axis, frozenset(across), frozenset(after))
+        return None
 
     @property
     def name(self) -> str:
@@ -159,7 +198,7 @@ class Kernel:
 
 
 @dataclass(frozen=True, eq=False)
-class Schedule:
+class Schedule(Drawn):
     """Kernels in the order they run, and the memory order of values that are not row-major."""
 
     graph: Graph

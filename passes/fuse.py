@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -80,6 +80,7 @@ class _Cluster:
     space: list[Size]
     index: dict[Expr, Axes]
     call: bool
+    folds: dict[Expr, frozenset[int]]  # the axes of the space that each reduction folds
     before: dict[_Cluster, None] = field(default_factory=dict)
     after: dict[_Cluster, None] = field(default_factory=dict)
 
@@ -99,8 +100,10 @@ class _Fusion:
     def _enter(self, node: Expr, alignments: Alignments) -> None:
         alone = single(node)
         cluster = _Cluster(
-            len(self.line), [node], list(alone.space), dict(alone.index or {}), alone.is_call
+            len(self.line), [node], list(alone.space), dict(alone.index or {}), alone.is_call, {}
         )  # fmt: skip
+        if node.op.kind is Kind.REDUCE:
+            cluster.folds[node] = _fold_axes(node, cluster.index[node])
         self.home[node] = cluster
         self.line.append(cluster)
         self.incoming[node], self.outgoing[node] = [], []
@@ -137,13 +140,15 @@ class _Fusion:
             return
         moved, space = matched
         index = {n: tuple(None if x is None else moved[x] for x in axes) for n, axes in a.index.items()}
-        nodes = sorted((*a.nodes, *b.nodes), key=self.position.__getitem__)
-        if not self._runs_by_rows(nodes, {**index, **b.index}, space):
+        folds = {n: _fold_axes(n, index[n]) for n in a.folds}
+        if not self._runs_by_rows(a, b, {**folds, **b.folds}, index):
             return
         if self._affordable(a, b) and self._make_room(a, b):
             self._merge(a, b)
-            b.nodes, b.space = nodes, space
-            b.index.update(index)
+            b.nodes += a.nodes
+            b.space = space
+            b.index |= index
+            b.folds |= folds
 
     def _match(self, a: _Cluster, b: _Cluster) -> tuple[dict[int, int], list[Size]] | None:
         """Where each axis of `a` lies in `b`, and the space of both; None if they do not fit."""
@@ -193,26 +198,26 @@ class _Fusion:
         return set(moved.values()) == set(range(len(moved)))
 
     def _runs_by_rows(
-        self, nodes: Iterable[Expr], index: Mapping[Expr, Axes], space: list[Size]
-    ) -> bool:
-        """Can the folds run one row after another?
+        self, a: _Cluster, b: _Cluster, folds: Mapping[Expr, frozenset[int]],
+        moved: Mapping[Expr, Axes],
+    ) -> bool:  # fmt: skip
+        """Can the folds of both run one row after another?
 
         All fold the same axes (the row), or what folds others is used only after all rows are
         through: by nothing that varies along the axes it folds.
         """
-        folds = {n: _fold_axes(n, index[n]) for n in nodes if n.op.kind is Kind.REDUCE}
         kinds = set(folds.values())
         if len(kinds) <= 1:
             return True
-        inside = set(index)
+        index = {**moved, **b.index}
+        nodes = sorted(index, key=self.position.__getitem__)
         for row in sorted(kinds, key=lambda axes: (len(axes), sorted(axes))):
             pending: dict[Expr, frozenset[int]] = {}
             for node in nodes:
                 waits = frozenset[int]().union(
-                    *(pending[e.made] for e in self.incoming[node] if e.made in inside)
+                    *(pending[e.made] for e in self.incoming[node] if e.made in index)
                 )
-                varies = {a for a in index[node] if a is not None}
-                if waits & varies:
+                if any(x in waits for x in index[node]):
                     break
                 if node in folds and folds[node] != row:
                     waits |= folds[node]

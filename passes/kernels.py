@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from deepgraph.blocks import cut
 from deepgraph.dims import Dim, Size, at_least, product, same
 from deepgraph.errors import GraphError, deriving
 from deepgraph.expr import OPS, Expr, Kind, Literal, Strided
@@ -288,7 +287,7 @@ def _mergeable(kernel: Kernel, outer: int, inner: int) -> bool:
 
 def _late_last(kernel: Kernel) -> Kernel:
     """The same kernel with what waits for all pieces of a cut at the end of the body."""
-    where = cut(kernel)
+    where = kernel.cut
     if where is None or not where.after:
         return kernel
     first, count = len(kernel.loads), len(kernel.body)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
-from deepgraph.blocks import cut
-from deepgraph.dims import Shape, bind, names, product
+from deepgraph.dims import Shape, bind, names
 from deepgraph.dtypes import DType
 from deepgraph.expr import Expr, Kind
 from deepgraph.schedule import Kernel, Schedule
@@ -154,18 +155,18 @@ class _Bytes:
 
     def __init__(self, hints: Mapping[str, int]) -> None:
         self.hints = hints
-        self._known: dict[object, int] = {}
+        self._known: dict[Shape, int] = {}
 
     def of(self, shape: Shape, dtype: DType) -> int:
-        count = product(shape)
-        sizes = {n: self.hints.get(n, TYPICAL) for n in names(count)}
-        return bind(count, sizes) * dtype.itemsize
+        count = self._known.get(shape)
+        if count is None:
+            sizes = {n: self.hints.get(n, TYPICAL) for n in names(shape)}
+            count = self._known[shape] = math.prod(bind(shape, sizes))
+        return count * dtype.itemsize
 
     def value(self, value: object) -> int:
-        if value not in self._known:
-            assert isinstance(value, Expr)
-            self._known[value] = self.of(value.shape, value.dtype)
-        return self._known[value]
+        assert isinstance(value, Expr)
+        return self.of(value.shape, value.dtype)
 
 
 def _waits(schedule: Schedule) -> list[tuple[int, int]]:
@@ -195,7 +196,8 @@ def _ordered_body(kernel: Kernel, size: _Bytes, last: Mapping[Expr, Kernel]) -> 
         return kernel
     first = len(kernel.loads)
 
-    def nbytes(register: object) -> int:
+    @cache
+    def nbytes(register: Hashable) -> int:
         assert isinstance(register, int)
         if register < first:
             access = kernel.loads[register]
@@ -208,7 +210,7 @@ def _ordered_body(kernel: Kernel, size: _Bytes, last: Mapping[Expr, Kernel]) -> 
         r for r, access in enumerate(kernel.loads)
         if access.value.op.kind is Kind.SOURCE or last.get(access.value) is not kernel
     }  # fmt: skip
-    where = cut(kernel)
+    where = kernel.cut
     late = where.after if where is not None else frozenset()
     tasks = [Task(sorted(set(i.registers)), (first + k,), lasting) for k, i in enumerate(kernel.body)]
     stored = {s.register for s in kernel.stores}

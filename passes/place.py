@@ -43,7 +43,7 @@ class _Planner:
             for value in kernel.writes:
                 self.last[value] = kernel, self.start[kernel].stop - 1
             for load, access in enumerate(kernel.loads):
-                when = self._when(kernel, _last_read(kernel, load))
+                when = self._when(kernel, kernel.last_reads.get(load, 0))
                 known = self.last.get(access.value)
                 if known is None or known[1] < when or known[0] is not kernel:
                     self.last[access.value] = kernel, when
@@ -144,20 +144,19 @@ class _Planner:
 
     def _live(self, kernel: Kernel, found: Assignment | None) -> None:
         """Stretch the lives of the slots that this kernel's stores and dying loads stand in."""
+        uses = found.uses if found else {}
         for k, store in enumerate(kernel.stores):
             value = store.access.value
             home = self.homes[value]
             if home.kind != "slot":
                 continue
-            first = self._when(kernel, found.names.index(f"y{k}")) if found else (
-                self.start[kernel].start)  # fmt: skip
+            first = self._when(kernel, uses[f"y{k}"][0] if found else 0)
             last = self.end if value in self.updates else self.last[value][1]
             self._stretch(home.key, first, last)
         for j, access in enumerate(kernel.loads):
-            until = [i for i, name in enumerate(found.names if found else ()) if name == f"a{j}"]
-            if until:
-                self._stretch(self.homes[access.value].key, None,
-                              self._when(kernel, found.until[until[-1]]))  # type: ignore[union-attr]  # fmt: skip
+            if (name := f"a{j}") in uses:
+                last = self._when(kernel, uses[name][1])
+                self._stretch(self.homes[access.value].key, None, last)
 
     def _stretch(self, index: int, first: int | None, last: int) -> None:
         slot = self.slots[index]
@@ -172,9 +171,8 @@ class _Planner:
         wanted: list[tuple[Shape, DType, int, int]] = []
         if found is not None:
             for k, (shape, dtype) in enumerate(found.scratch):
-                uses = [i for i, name in enumerate(found.names) if name == f"t{k}"]
-                first, last = uses[0], max(found.until[i] for i in uses)
-                wanted.append((shape, dtype, self._when(kernel, first), self._when(kernel, last)))
+                first, last = (self._when(kernel, time) for time in found.uses[f"t{k}"])
+                wanted.append((shape, dtype, first, last))
         elif kernel.kind == "call" and (rule := kernel.body[0].node.op.scratch):
             for t in rule(kernel.body[0].node):
                 wanted.append((t.shape, t.dtype, span.start, span.stop - 1))
@@ -184,10 +182,6 @@ class _Planner:
             self.slots.append(Slot(size, first, last if self.reuse else self.end, scratch=True))
             pieces.append(Scratch(shape, dtype, len(self.slots) - 1, found is not None))
         self.scratch[kernel] = tuple(pieces)
-
-
-def _last_read(kernel: Kernel, load: int) -> int:
-    return max((k for k, i in enumerate(kernel.body) if load in i.registers), default=0)
 
 
 def _bytes(value: Expr) -> Size:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from deepgraph.blocks import cut
 from deepgraph.dims import Shape
 from deepgraph.dtypes import DType
 from deepgraph.schedule import Kernel
@@ -24,10 +23,10 @@ class _Place:
 
 @dataclass(frozen=True)
 class Assignment:
-    """A name for each instruction's result, its last reader, and each piece of scratch."""
+    """A name for each instruction's result, each piece of scratch, and when a name is in use."""
 
     names: tuple[str, ...]
-    until: tuple[int, ...]
+    uses: Mapping[str, tuple[int, int]]  # from the first statement to the last
     scratch: tuple[tuple[Shape, DType], ...]
 
 
@@ -35,7 +34,7 @@ def in_place(kernel: Kernel, load: int, store: int) -> bool:
     """May a store's memory be a load's: is nothing of the load read once the store is written?"""
     written = kernel.stores[store].register - len(kernel.loads)
     reads = [k for k, instr in enumerate(kernel.body) if load in instr.registers]
-    where = cut(kernel)
+    where = kernel.cut
     if where is not None and written in where.across and reads:
         return False  # a piece's part is not the whole
     return all(k < written or (k == written and kernel.body[k].node.op.alias and not
@@ -52,10 +51,7 @@ def assign(
     """
     shared = shared or {}
     first, count = len(kernel.loads), len(kernel.body)
-    last = [-1] * (first + count)
-    for k, instr in enumerate(kernel.body):
-        for a in instr.registers:
-            last[a] = k
+    last = [kernel.last_reads.get(r, -1) for r in range(first + count)]
     stored = {s.register - first: k for k, s in enumerate(kernel.stores)}
     apart = _apart(kernel)
     places: list[_Place] = []
@@ -85,8 +81,11 @@ def assign(
                 places.append(place)
         place.free_from = end
         names.append(place.name)
-    until = tuple(max(k, last[first + k]) for k in range(count))
-    return Assignment(tuple(names), until, tuple(scratch))
+    uses: dict[str, tuple[int, int]] = {}
+    for k, name in enumerate(names):
+        since, until = uses.get(name, (k, k))
+        uses[name] = since, max(until, last[first + k])
+    return Assignment(tuple(names), uses, tuple(scratch))
 
 
 def _takes(
@@ -105,7 +104,7 @@ def _takes(
 
 def _apart(kernel: Kernel) -> set[int]:
     """The instructions whose memory must be their own, since pieces give parts of them."""
-    where = cut(kernel)
+    where = kernel.cut
     return set() if where is None else set(where.across | where.after)
 
 
