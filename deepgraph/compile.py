@@ -15,7 +15,7 @@ from deepgraph.errors import GraphError, ShapeError, here
 from deepgraph.expr import OPS, Expr, Literal, explained, same_type
 from deepgraph.graph import Graph, toposort
 from deepgraph.parameter import Parameter
-from deepgraph.step import Form, Step
+from deepgraph.step import Form, Options, Step
 
 log = logging.getLogger("deepgraph")
 _told: set[str] = set()
@@ -52,17 +52,23 @@ def compile(  # noqa: A001
     25.0
     """
     graph, form = declare(outputs, updates, inputs, seed)
-    chosen, reason = backends.resolve(_wish(backend))
-    if backend == "auto" and chosen.name not in _told:
+    options = Options(
+        backend, frozenset(without), frozenset(donate), dict(hints or {}), inputs is not None
+    )
+    return build(graph, form, options)
+
+
+def build(graph: Graph, form: Form, options: Options) -> Step:
+    """The step of a declared graph; what unpickling a step calls, on whatever machine that is."""
+    chosen, reason = backends.resolve(_wish(options.backend))
+    if options.backend == "auto" and chosen.name not in _told:
         _told.add(chosen.name)
         log.info("backend %s: %s", chosen.name, reason)
-    stages = passes.run(graph, chosen.target, without, hints)
-    plan = stages["place"].value
-    source = chosen.emit(plan)
-    unknown = set(donate) - {p.name for p in graph.placeholders}
+    unknown = options.donate - {p.name for p in graph.placeholders}
     if unknown:
-        raise GraphError(f"donate: no placeholder is called {sorted(unknown)[0]!r}")
-    return Step(graph, form, stages, source, chosen, frozenset(donate), inputs is not None)
+        raise GraphError(f"donate: no placeholder is called {min(unknown)!r}")
+    stages = passes.run(graph, chosen.target, options.without, options.hints)
+    return Step(graph, form, options, stages, chosen.emit(stages["place"].value), chosen)
 
 
 def emit(

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deepgraph.dims import Dim, Shape, Size, pretty, same_shape
+from deepgraph.drawn import Drawn
 from deepgraph.dtypes import DEFAULT_FLOAT, DType, Scalar, as_dtype
 from deepgraph.errors import DTypeError, GraphError, Origin, here
 
@@ -170,7 +171,7 @@ def explained(
     return error
 
 
-class Expr:
+class Expr(Drawn):
     """A node: an operation applied to inputs. Immutable, compared by identity, typed at birth."""
 
     __slots__ = ("__weakref__", "attrs", "dtype", "inputs", "op", "origin", "shape")
@@ -200,9 +201,9 @@ class Expr:
         raise AttributeError(f"an Expr is immutable: cannot delete {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from deepgraph.graph import pack  # a flat list of nodes, so that depth costs no recursion
+        from deepgraph.graph import packed  # a flat list of nodes, so that depth costs no recursion
 
-        return pack((self,))
+        return packed(self)
 
     def attr(self, name: str) -> Any:
         """One attribute of the operation, in its normal form."""

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from deepgraph.dims import names, same_shape
+from deepgraph.drawn import Drawn
 from deepgraph.errors import GraphError, Origin, deriving
 from deepgraph.expr import OPS, Expr, Kind, arguments, op_named, same_type
 
@@ -36,7 +38,7 @@ def toposort(roots: Iterable[Expr]) -> tuple[Expr, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class Graph(Drawn):
     """What a step computes: named outputs, and new values of parameters, all at once.
 
     `became` says what each node of the graph before the last pass turned into (None: nothing
@@ -110,6 +112,14 @@ class Graph:
         lines += [f"update {p.name} = {ids[v]}" for p, v in self.updates.items()]
         returned = ", ".join(f"{k}={ids[v]}" for k, v in self.outputs.items())
         return "\n".join([*lines, f"return {returned}"])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        known = {n: None for n in self.nodes} | {n: None for n in self.parameters + self.inputs}
+        rows = [row(n) for n in known]
+        place = {n: k for k, n in enumerate(known)}
+        outputs = {name: place[v] for name, v in self.outputs.items()}
+        updates = {place[p]: place[v] for p, v in self.updates.items()}
+        return _unpacked, (rows, [place[p] for p in self.inputs], outputs, updates)
 
     def to_networkx(self) -> nx.MultiDiGraph[Any]:
         """The nodes as a MultiDiGraph: attributes op, name, shape, dtype, kind; edges have `position`."""
@@ -213,38 +223,57 @@ def substitute(roots: Sequence[Expr], replace: Mapping[Expr, Expr]) -> list[Expr
     return [done[r] for r in roots]
 
 
-def pack(roots: Sequence[Expr]) -> tuple[Any, ...]:
-    """A pickle of expressions as one flat list of nodes: operations by name, inputs by number."""
-    nodes = toposort(roots)
-    ids = {n: k for k, n in enumerate(nodes)}
-    rows = tuple(
-        n
-        if _owns(n)
-        else (n.op.name, tuple(ids[i] for i in n.inputs), n.attrs, n.shape, n.dtype, n.origin)
-        for n in nodes
-    )
-    return _unpack_one, (Packed(rows), ids[roots[0]])
+def _unpacked(
+    nodes: list[Expr], inputs: list[int], outputs: dict[str, int], updates: dict[int, int]
+) -> Graph:
+    return Graph(
+        tuple(nodes[k] for k in inputs), {name: nodes[k] for name, k in outputs.items()},
+        {nodes[p]: nodes[v] for p, v in updates.items()},
+    )  # fmt: skip
 
 
-class Packed:
-    """The nodes of a pickle; made once a pickle, so that identity holds within it."""
+class Row:
+    """A node on its way through pickle: its inputs are rows that were written before.
 
-    def __init__(self, rows: Sequence[Any]) -> None:
-        self.nodes: list[Expr] = []
-        for row in rows:
-            if isinstance(row, Expr):
-                self.nodes.append(row)
-                continue
-            name, inputs, *rest = row
-            self.nodes.append(Expr(op_named(name), tuple(self.nodes[i] for i in inputs), *rest))
+    So depth costs no recursion, and pickle's own memory of objects keeps identity within one
+    pickle: a node has one row as long as a pickler holds it.
+    """
+
+    __slots__ = ("__weakref__", "node")
+
+    def __init__(self, node: Expr) -> None:
+        self.node = node
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        n = self.node
+        inputs = tuple(map(row, n.inputs))
+        return _node, (n.op.name, inputs, n.attrs, n.shape, n.dtype, n.origin)
 
 
-def _unpack_one(packed: Packed, index: int) -> Expr:
-    return packed.nodes[index]
+_rows: WeakValueDictionary[int, Row] = WeakValueDictionary()
 
 
-def _owns(node: Expr) -> bool:
-    return type(node) is not Expr
+def row(node: Expr) -> Any:
+    """What stands for a node in a pickle; what owns storage pickles by itself."""
+    if type(node) is not Expr:
+        return node
+    found = _rows.get(id(node))
+    if found is None or found.node is not node:
+        found = _rows[id(node)] = Row(node)
+    return found
+
+
+def packed(root: Expr) -> tuple[Any, ...]:
+    """The pickle of an expression: all it needs, inputs before users."""
+    return _last, ([row(n) for n in toposort([root])],)
+
+
+def _last(nodes: list[Expr]) -> Expr:
+    return nodes[-1]
+
+
+def _node(name: str, *fields: Any) -> Expr:
+    return Expr(op_named(name), *fields)
 
 
 def origins(graph: Graph, became: Became) -> dict[Expr, list[Origin]]:

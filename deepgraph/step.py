@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,17 @@ class Form:
         return values if self.kind == "list" else tuple(values)
 
 
+@dataclass(frozen=True)
+class Options:
+    """What `compile` was told beyond the graph; enough to compile it again."""
+
+    backend: str = "auto"
+    without: frozenset[str] = frozenset()
+    donate: frozenset[str] = frozenset()
+    hints: Mapping[str, int] = field(default_factory=dict)
+    positional: bool = False
+
+
 class Step:
     """A compiled graph, made by `dg.compile`; every stage it went through stays readable.
 
@@ -74,8 +85,8 @@ class Step:
     """
 
     def __init__(
-        self, graph: Graph, form: Form, stages: Mapping[str, Stage], source: Source,
-        backend: Backend, donate: frozenset[str] = frozenset(), positional: bool = False,
+        self, graph: Graph, form: Form, options: Options, stages: Mapping[str, Stage],
+        source: Source, backend: Backend,
     ) -> None:  # fmt: skip
         self.graph = graph
         self.stages = dict(stages)
@@ -83,10 +94,9 @@ class Step:
         self.plan: Plan = stages["place"].value
         self.backend = backend.name
         self._form = form
-        self._donate = donate
-        self._positional = positional
+        self._options = options
         self._program = backend.load(source, self.plan)
-        self._feeds = Feeds(graph, positional, donate)
+        self._feeds = Feeds(graph, options.positional, options.donate)
         self._results = Results(graph)
         self._bound: dict[tuple[tuple[int, ...], ...], Bound] = {}
         self._lock = threading.RLock()
@@ -168,13 +178,11 @@ class Step:
         return f"<step ({given}) -> ({gives}), {len(self.kernels)} kernels, {self.backend}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = (self.graph, self._form, self.stages, self.source)
-        return _load, (*state, self.backend, self._donate, self._positional)
+        return _compiled, (self.graph, self._form, self._options)
 
 
-def _load(
-    graph: Graph, form: Form, stages: dict[str, Stage], source: Source, backend: str, *rest: Any
-) -> Step:
-    from deepgraph.backends import get
+def _compiled(graph: Graph, form: Form, options: Options) -> Step:
+    """A step that is unpickled is compiled again: its source belongs to the machine that runs it."""
+    from deepgraph.compile import build
 
-    return Step(graph, form, stages, source, get(backend), *rest)
+    return build(graph, form, options)
