@@ -1,2 +1,31 @@
-from deepgraph.show.dot import to_dot, save_dot
-from deepgraph.show.svg import to_svg, save_svg
+"""Pictures and tables of expressions, graphs, schedules and plans: text, DOT, SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from deepgraph.drawn import Drawn
+from deepgraph.expr import Expr
+from deepgraph.show.dot import save_dot as save_dot
+from deepgraph.show.dot import to_dot as to_dot
+from deepgraph.show.svg import save_svg as save_svg
+from deepgraph.show.svg import to_svg as to_svg
+from deepgraph.show.text import to_text as to_text
+
+NOTEBOOK_NODES, NOTEBOOK_LINES = 1000, 60  # what a cell shows of a larger thing
+
+
+def mimebundle(
+    thing: Drawn, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+) -> dict[str, str]:
+    """What a notebook shows: SVG, and text where it cannot."""
+    short = isinstance(thing, Expr) or thing.drawn_as() is not thing  # these have a short repr
+    formats: dict[str, Callable[[], str]] = {
+        "image/svg+xml": lambda: to_svg(thing, NOTEBOOK_NODES),
+        "text/plain": lambda: repr(thing) if short else to_text(thing, NOTEBOOK_LINES),
+    }
+    return {
+        kind: make()
+        for kind, make in formats.items()
+        if (not include or kind in include) and kind not in (exclude or ())
+    }

@@ -7,7 +7,7 @@ shorter ones, the long ones stay straight.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import pairwise
 
 from deepgraph.show.rows import Joint, Rows
 
@@ -27,7 +27,7 @@ def columns(drawn: Rows) -> list[float]:
 
 
 def _depths(drawn: Rows, down: bool) -> list[int]:
-    """How many boxes a way to each box or point leads through, at most, from one end of the drawing."""
+    """The number of boxes on the longest way to each, from the top or from the bottom."""
     depth = [0] * len(drawn.widths)
     joints = drawn.above if down else drawn.below
     for row in drawn.rows if down else reversed(drawn.rows):
@@ -93,8 +93,9 @@ class _Side:
                     place = flip * drawn.place[joint.other]
                     pair = (joint.other, v) if self.down else (v, joint.other)
                     if place > last and pair not in self.bent:
+                        aside = self._at(joint) - self._own(v, joint)
                         self.root[v] = self.root[joint.other]
-                        self.shift[v] = self.shift[joint.other] + self._at(joint) - self._own(v, joint)
+                        self.shift[v] = self.shift[joint.other] + aside
                         last = place
                         break
 
@@ -111,7 +112,7 @@ class _Side:
         after: list[dict[int, float]] = [{} for _ in widths]  # block -> the next ones, how far
         before = [0] * len(widths)
         for row in self.rows:
-            for u, v in zip(row, row[1:], strict=False):
+            for u, v in pairwise(row):
                 a, b = self.root[u], self.root[v]
                 apart = self.shift[u] + widths[u] + gap(self.drawn, u, v) - self.shift[v]
                 if b not in after[a]:
@@ -157,16 +158,17 @@ def _balanced(drawn: Rows, found: list[list[float]]) -> list[float]:
     return [x - start for x in middle]
 
 
-def pull(drawn: Rows, x: list[float], rounds: int = 8) -> list[float]:
+def pull(drawn: Rows, x: list[float]) -> list[float]:
     """Shorten links: move what hangs together by upright links as a whole, and what is in its way.
 
     The best place of such a group is the median of those at which one of its other links would
     be upright; so groups grow.
     """
-    for _ in range(rounds):
+    for _ in range(8 if len(x) < 5000 else 3):
         groups = _upright(drawn, x)
         home = {v: group for group in groups for v in group}
-        if not any([_slide(drawn, x, group, home) for group in groups]):
+        moved = [_slide(drawn, x, group, home) for group in groups]
+        if True not in moved:
             break
     start = min(x, default=0.0)
     return [p - start for p in x]
@@ -192,6 +194,8 @@ def _slide(
         if abs(room) < 0.05:
             for v in blockers:
                 moving |= home[v]
+            if len(moving) > 32 + 2 * len(group):  # keeps a round near linear
+                break
             continue
         moved = True
         for v in moving:

@@ -9,6 +9,8 @@ from deepgraph.drawn import Drawn
 from deepgraph.show.drawing import Drawing, Node, drawing
 from deepgraph.show.palette import EDGES, INK, LINE, NODES
 
+_FONT = "fontname=Helvetica, fontsize=11"
+
 
 def to_dot(thing: Drawn) -> str:
     """An expression, graph, schedule or plan as DOT: values flow down, kernels are clusters.
@@ -22,8 +24,8 @@ def to_dot(thing: Drawn) -> str:
         inside.setdefault(node.cluster, []).append(k)
     lines = [
         "digraph {",
-        "  graph [bgcolor=transparent, fontname=Helvetica, fontsize=11, compound=true];",
-        f"  node [shape=box, style=filled, fontname=Helvetica, fontsize=11, {_pair('fontcolor', INK)}];",
+        f"  graph [bgcolor=transparent, {_FONT}];",
+        f"  node [shape=box, {_FONT}, {_pair('fontcolor', INK)}];",
         f"  edge [arrowsize=0.7, {_pair('color', LINE)}];",
     ]
     lines += [f"  {_node(k, shown.nodes[k])}" for k in inside.get(None, [])]
@@ -47,8 +49,10 @@ def save_dot(thing: Drawn, path: str | PathLike[str]) -> None:
 def _node(k: int, node: Node) -> str:
     look = NODES[node.kind]
     style = ",".join(["filled", *["rounded"] * look.round, *["dashed"] * look.dashed])
-    given = {"label": "\n".join([node.label, *node.details]), "fillcolor": look.fill, "color": look.stroke}
-    given["style"] = style
+    given = {
+        "label": "\n".join([node.label, *node.details]), "style": style,
+        "fillcolor": look.fill, "color": look.stroke,
+    }  # fmt: skip
     if look.bold:
         given["penwidth"] = "2"
     if node.hint:

@@ -1,4 +1,4 @@
-"""Drawing: what is to be drawn of an expression, a graph, a schedule or a plan, whoever prints it."""
+"""Drawing: what is drawn of an expression, a graph, a schedule or a plan, whoever prints it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from deepgraph.expr import Expr, Kind
 from deepgraph.graph import Graph
 from deepgraph.plan import Home, Plan
 from deepgraph.schedule import Instr, Kernel, Schedule
-from deepgraph.show.labels import kind, label, number, operand_text, size_text, visible
+from deepgraph.show import labels
+from deepgraph.show.labels import number, visible
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,13 @@ class Node:
     home: str = ""
     cluster: int | None = None
     origin: Origin | None = None
+    ordered: bool = False  # its operands, in the order of its edges, cannot change places
     repeat: bool = False  # the same node is drawn elsewhere too
 
     @property
     def details(self) -> tuple[str, ...]:
         """The lines below the label: the type, and what it takes of which memory."""
-        memory = [size_text(self.bytes)] if self.bytes is not None else []
+        memory = [labels.size_text(self.bytes)] if self.bytes is not None else []
         under = (self.dtype + self.shape, " · ".join(filter(None, [*memory, self.home])))
         return tuple(filter(None, under))
 
@@ -121,9 +123,10 @@ class _Pen:
         texts = ["·" if isinstance(o, int) else o for o in operands]
         view = node.op.kind is Kind.VIEW
         nbytes = product(node.shape) * node.dtype.itemsize if stored and not view else None
+        text = labels.label(node, texts if len(tails) < len(texts) else [])
         box = Node(
-            label(node, texts if len(tails) < len(texts) else []), kind(node), node.dtype.name,
-            self.shape(node.shape), nbytes, home, cluster, node.origin,
+            text, labels.kind(node), node.dtype.name, self.shape(node.shape), nbytes, home, cluster,
+            node.origin, labels.ordered(node),
         )  # fmt: skip
         return self.add(box, tails, "alias" if view else "data")
 
@@ -156,8 +159,7 @@ class _Declared(_Pen):
 
 
 class _Scheduled(_Pen):
-    """Kernels as clusters. A view is drawn in each kernel that reads through it, and moves no bytes;
-    what a kernel does not store takes none."""
+    """Kernels as clusters, a view in each kernel that reads through it; only stores take bytes."""
 
     def __init__(self, schedule: Schedule, homes: Mapping[Expr, Home] | None = None) -> None:
         super().__init__(schedule.graph)
@@ -180,7 +182,7 @@ class _Scheduled(_Pen):
         operands: list[int | str] = []
         for read, arg in zip(instr.node.inputs, instr.args, strict=True):
             if not isinstance(arg, int):
-                operands.append(operand_text(arg))
+                operands.append(labels.operand_text(arg))
                 continue
             inner = arg - len(kernel.loads)
             base = kernel.loads[arg].value if inner < 0 else kernel.body[inner].node
@@ -238,9 +240,7 @@ class _Scheduled(_Pen):
 
 def _titled(k: int, kernel: Kernel) -> Cluster:
     title = f"{k} {kernel.kind}" + (f" {kernel.name}" if len(kernel.body) > 1 else "")
-    space = " × ".join(map(code, kernel.space))
-    folds = f", folds {' × '.join(code(kernel.space[a]) for a in kernel.folded)}"
-    return Cluster(title, f"over {space}{folds if kernel.folded else ''}" if space else "")
+    return Cluster(title, labels.kernel_space(kernel))
 
 
 def _same(a: Home, b: Home) -> bool:

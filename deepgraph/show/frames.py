@@ -12,7 +12,7 @@ from typing import NamedTuple
 from deepgraph.show.drawing import Drawing, Edge
 from deepgraph.show.ranks import long_links, ranks
 
-_CROSSINGS = 3000  # of rows by links: more are not drawn; and 4 more for each box
+_CROSSINGS = 3000  # of rows by links: more are not drawn; and 2 more for each box
 
 
 class Item(NamedTuple):
@@ -49,7 +49,7 @@ class Frame:
 
     def too_long(self) -> set[Piece]:
         """The longest pieces, where all together would cross too many rows to be drawn."""
-        budget = _CROSSINGS + 4 * len(self.items)
+        budget = _CROSSINGS + 2 * len(self.items)
         return {self.pieces[k] for k in long_links(self.ranks(), self.pairs, budget)}
 
 

@@ -8,10 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from deepgraph.dims import Dim, Size, code
+from deepgraph.dims import Dim, Size, code, pretty
 from deepgraph.expr import Expr, Kind, Literal, attr_key
+from deepgraph.schedule import Kernel
 
-_TYPED = ("name", "dtype", "shape", "keepdims")  # attributes that the node's name and type say already
+_TYPED = ("name", "dtype", "shape", "keepdims")  # attributes that name and type say already
+_COMMUTATIVE = frozenset(
+    ("add", "multiply", "maximum", "minimum", "equal", "not_equal", "hypot", "logaddexp",
+     "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor")
+)  # fmt: skip
 _INVISIBLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
@@ -30,8 +35,13 @@ def operand_text(value: Literal | Dim) -> str:
 def kind(node: Expr) -> str:
     """What sort of node it is: placeholder, parameter, constant, or how its operation runs."""
     if node.op.kind is not Kind.SOURCE:
-        return node.op.kind.value
+        return str(node.op.kind.value)
     return node.op.name if node.op.name in ("placeholder", "parameter") else "constant"
+
+
+def ordered(node: Expr) -> bool:
+    """Does it matter which operand is first?"""
+    return len(node.inputs) > 1 and node.op.name not in _COMMUTATIVE
 
 
 def label(node: Expr, operands: Sequence[str]) -> str:
@@ -69,6 +79,14 @@ def _text(value: Any) -> str:
     if isinstance(value, np.dtype):
         return value.name
     return visible(str(value))
+
+
+def kernel_space(kernel: Kernel) -> str:
+    """`over (batch, 10), folds (10,)`; nothing for a call."""
+    if not kernel.space:
+        return ""
+    folds = tuple(kernel.space[a] for a in kernel.folded)
+    return f"over {pretty(kernel.space)}{f', folds {pretty(folds)}' if folds else ''}"
 
 
 def visible(text: str) -> str:

@@ -79,7 +79,7 @@ def _rows(
     for row in drawn.rows:
         tops.append(y)
         tall.append(max((heights[v] for v in row if v < drawn.count), default=0.0))
-        aside = max((abs(x[v] + j.here - x[j.other] - j.there) for v in row for j in drawn.below[v]),
-                    default=0.0)  # fmt: skip
+        joints = ((v, j) for v in row for j in drawn.below[v])
+        aside = max((abs(x[v] + j.here - x[j.other] - j.there) for v, j in joints), default=0.0)
         y += tall[-1] + BETWEEN_ROWS + min(aside / 12, 34.0)
     return tops, tall

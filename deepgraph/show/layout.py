@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
-from deepgraph.show.drawing import Cluster, Drawing, Node
+from deepgraph.show.drawing import Drawing
 from deepgraph.show.frames import Frame, Item, Piece, frames, way
-from deepgraph.show.layered import Box, Layered, Point, Route, layered
-from deepgraph.show.measure import shortened, width
-from deepgraph.show.palette import NODES
+from deepgraph.show.layered import Box, Point, Route, layered
+from deepgraph.show.lettering import Size, Text, framed, heading, lettering
 from deepgraph.show.rows import Link
 
-LABEL, DETAIL = 12.0, 10.0  # font sizes; a cluster's title has that of details
-LEADING = 1.3  # from line to line, in font sizes
-LONGEST = 48  # characters of a line
-PAD = 12.0  # around the whole, and inside a cluster
+PAD = 12.0  # inside a cluster, to the left and right
+ENTRIES = 18.0  # between the operands of a node
 
-
-class Text(NamedTuple):
-    """The lines in a box, `labels` above `details`."""
-
-    labels: tuple[str, ...] = ()
-    details: tuple[str, ...] = ()
-
-    @property
-    def size(self) -> tuple[float, float]:
-        """Width and height."""
-        wide = [width(t, LABEL) for t in self.labels] + [width(t, DETAIL) for t in self.details]
-        tall = (LABEL * len(self.labels) + DETAIL * len(self.details)) * LEADING
-        return max(wide, default=0.0), tall
+Entries = dict[tuple[int, int], float]
 
 
 @dataclass(frozen=True)
 class Layout:
     """Boxes of nodes and clusters, their text, and a route for each edge.
 
-    `titles` are where the text of clusters is. An edge too long to draw has an empty route and is
-    named at both ends: its tail says `↓12`, its head `↑12`, by the number of the tail.
+    `titles` are the boxes of the clusters' `headings`. An edge too long to draw has an empty route
+    and is named at both ends: its tail says `↓12`, its head `↑12`, by the number of the tail.
     """
 
     nodes: list[Box]
@@ -50,13 +37,20 @@ class Layout:
     height: float
 
 
-class _Inside(NamedTuple):
-    """A cluster as laid out: its own size, and what is where from its left upper corner."""
+class _Laid(NamedTuple):
+    """A frame: how large it is, and what is where from its left upper corner."""
 
-    size: tuple[float, float]
+    size: Size
     boxes: dict[Item, Box]
     routes: dict[Piece, Route]
-    title: Box
+
+    def moved(self, x: float, y: float) -> _Laid:
+        """The same further right and down, in a frame as much larger."""
+        boxes = {item: b.moved(x, y) for item, b in self.boxes.items()}
+        routes = {
+            p: [Point(at.x + x, at.y + y) for at in route] for p, route in self.routes.items()
+        }
+        return _Laid((self.size[0] + x, self.size[1] + y), boxes, routes)
 
 
 def layout(drawing: Drawing) -> Layout:
@@ -69,93 +63,63 @@ def layout(drawing: Drawing) -> Layout:
         for k in cut:
             ways[k] = []
         made = frames(drawing, ways)
-    texts = _texts(drawing, cut)
-    sizes = [_size(node, text) for node, text in zip(drawing.nodes, texts, strict=True)]
-    headings = [_heading(cluster) for cluster in drawing.clusters]
-    inside = [_inside(made[c], sizes, text) for c, text in enumerate(headings)]
-    whole = _whole(made[None], sizes, inside)
-    spots = dict(zip(made[None].items, whole.boxes, strict=True))
-    corners = [spots[Item("cluster", c)] for c in range(len(inside))]
-
-    def box(k: int) -> Box:
-        c = drawing.nodes[k].cluster
-        item = Item("node", k)
-        return spots[item] if c is None else inside[c].boxes[item].moved(corners[c].x, corners[c].y)
-
-    across = dict(zip(made[None].pieces, whole.routes, strict=True))
-    routes: list[Route] = []
-    for each in ways:
-        route: Route = []
-        for c, piece in each:
-            x, y = (0.0, 0.0) if c is None else corners[c][:2]
-            run = across[piece] if c is None else inside[c].routes[piece]
-            route += [Point(p.x + x, p.y + y) for p in run]
-        routes.append(route)
-    titles = [i.title.moved(b.x, b.y) for i, b in zip(inside, corners, strict=True)]
-    nodes = [box(k) for k in range(len(drawing.nodes))]
-    return Layout(nodes, texts, corners, headings, titles, routes, whole.width, whole.height)
+    texts = lettering(drawing, cut)
+    sizes = [framed(node, text) for node, text in zip(drawing.nodes, texts, strict=True)]
+    entries = _entries(drawing, sizes)
+    headings = [heading(cluster) for cluster in drawing.clusters]
+    inside = [_inside(made[c], sizes, entries, text) for c, text in enumerate(headings)]
+    inner = [laid for laid, _ in inside]
+    whole = _whole(made[None], sizes, entries, inner)
+    corners = [whole.boxes[Item("cluster", c)] for c in range(len(inner))]
+    laid: dict[int | None, _Laid] = {None: whole}
+    laid |= {c: each.moved(*corners[c][:2]) for c, each in enumerate(inner)}
+    nodes = [laid[n.cluster].boxes[Item("node", k)] for k, n in enumerate(drawing.nodes)]
+    routes = [[at for c, piece in each for at in laid[c].routes[piece]] for each in ways]
+    titles = [title.moved(*corners[c][:2]) for c, (_, title) in enumerate(inside)]
+    return Layout(nodes, texts, corners, headings, titles, routes, *whole.size)
 
 
-def _texts(drawing: Drawing, cut: list[int]) -> list[Text]:
-    """The text of each node, with the names of edges that are not drawn."""
-    names: dict[int, dict[str, None]] = {}
-    for k in cut:
-        tail, head = drawing.edges[k].tail, drawing.edges[k].head
-        names.setdefault(tail, {})[f"↓{tail}"] = None
-        names.setdefault(head, {})[f"↑{tail}"] = None
-    found = []
-    for k, node in enumerate(drawing.nodes):
-        more = list(names.get(k, ()))
-        if len(more) > 5:
-            more[4:] = [f"… {len(more) - 4} more"]
-        lines = [*node.details, *[" ".join(more)] * bool(more)]
-        found.append(Text(_short(node.label.split("\n")), _short(lines)))
+def _entries(drawing: Drawing, sizes: Sequence[Size]) -> Entries:
+    """Where the edge from a tail to a head ends, from the head's left: its operands in order."""
+    operands: dict[int, dict[int, None]] = {}
+    for edge in drawing.edges:
+        operands.setdefault(edge.head, {})[edge.tail] = None
+    found = {}
+    for head, tails in operands.items():
+        wide, count = sizes[head][0], len(tails)
+        apart = min(ENTRIES, wide / (count + 1)) if drawing.nodes[head].ordered else 0.0
+        for k, tail in enumerate(tails):
+            found[tail, head] = wide / 2 + apart * (k - (count - 1) / 2)
     return found
 
 
-def _short(lines: list[str]) -> tuple[str, ...]:
-    return tuple(shortened(line, LONGEST) for line in lines)
-
-
-def _size(node: Node, text: Text) -> tuple[float, float]:
+def _inside(
+    frame: Frame, sizes: Sequence[Size], entries: Entries, text: Text
+) -> tuple[_Laid, Box]:
+    """A cluster, ports at its top and bottom, and where its title goes: where no value enters."""
     wide, tall = text.size
-    return wide + (24 if NODES[node.kind].round else 16), tall + 8
-
-
-def _heading(cluster: Cluster) -> Text:
-    return Text((), _short([t for t in (cluster.title, cluster.detail) if t]))
-
-
-def _inside(frame: Frame, sizes: list[tuple[float, float]], heading: Text) -> _Inside:
-    """Lay out a cluster: ports at its edges, its title where no value enters."""
-    wide, tall = heading.size
     band = tall + 8
+    size = {item: sizes[item.number] for item in frame.items if item.sort == "node"}
+    size |= {item: (0.0, band) for item in frame.items if item.sort == "in"}
+    size |= {item: (0.0, 0.0) for item in frame.items if item.sort == "out"}
 
-    def size(item: Item) -> tuple[float, float]:
-        return sizes[item.number] if item.sort == "node" else (0.0, band * (item.sort == "in"))
+    def enters(p: Piece) -> float:
+        return entries[p.value, p.head.number] if p.head.sort == "node" else 0.0
 
-    links = [Link(*pair, size(p.tail)[0] / 2, size(p.head)[0] / 2)
-             for p, pair in zip(frame.pieces, frame.pairs, strict=True)]  # fmt: skip
-    laid = layered([size(item) for item in frame.items], frame.ranks(), links)
-    enter = [b.x + PAD for item, b in zip(frame.items, laid.boxes, strict=True) if item.sort == "in"]
-    left, right = _gap(enter, laid.width + 2 * PAD, wide + 2 * PAD)
+    laid = _placed(frame, size, lambda p: size[p.tail][0] / 2, enters)
+    ports = [box.x + PAD for item, box in laid.boxes.items() if item.sort == "in"]
+    left, right = _gap(ports, laid.size[0] + 2 * PAD, wide + 2 * PAD)
     push = max(0.0, -left)
-    top = 0.0 if enter else band
-    bottom = 0.0 if any(item.sort == "out" for item in frame.items) else PAD
-    boxes = {item: b.moved(PAD + push, top) for item, b in zip(frame.items, laid.boxes, strict=True)}
-    routes = {
-        piece: [Point(p.x + PAD + push, p.y + top) for p in route]
-        for piece, route in zip(frame.pieces, laid.routes, strict=True)
-    }
-    full = max(laid.width + 2 * PAD, right) + push
-    title = Box(left + push + PAD, 4, wide, tall)
-    return _Inside((full, laid.height + top + bottom), boxes, routes, title)
+    laid = laid.moved(PAD + push, 0.0 if ports else band)
+    ends = any(item.sort == "out" for item in frame.items)
+    full = max(laid.size[0] + PAD, right + push), laid.size[1] + (0.0 if ends else PAD)
+    return laid._replace(size=full), Box(left + push + PAD, 4, wide, tall)
 
 
-def _gap(lines: list[float], across: float, needed: float) -> tuple[float, float]:
-    """Where something `needed` wide fits between upright lines; beyond the nearer end if nowhere."""
+def _gap(lines: Sequence[float], across: float, needed: float) -> tuple[float, float]:
+    """Where so much fits between upright lines; if nowhere, beyond the nearer end."""
     ends = [0.0, *sorted(lines), across]
-    for a, b in zip(ends, ends[1:], strict=False):
+    for a, b in pairwise(ends):
         if b - a >= needed:
             return a, a + needed
     if ends[1] >= across - ends[-2]:
@@ -164,20 +128,36 @@ def _gap(lines: list[float], across: float, needed: float) -> tuple[float, float
 
 
 def _whole(
-    frame: Frame, sizes: list[tuple[float, float]], inside: list[_Inside]
-) -> Layered:
-    """Lay out nodes and clusters; links meet clusters at their ports."""
+    frame: Frame, sizes: Sequence[Size], entries: Entries, inner: Sequence[_Laid]
+) -> _Laid:
+    """Nodes and clusters; links meet clusters at their ports."""
+    size = {
+        item: sizes[item.number] if item.sort == "node" else inner[item.number].size
+        for item in frame.items
+    }
 
-    def size(item: Item) -> tuple[float, float]:
-        return sizes[item.number] if item.sort == "node" else inside[item.number].size
+    def leaves(p: Piece) -> float:
+        if p.tail.sort == "node":
+            return size[p.tail][0] / 2
+        return inner[p.tail.number].boxes[Item("out", p.value)].x
 
-    def at(item: Item, port: Item) -> float:
-        if item.sort == "node":
-            return sizes[item.number][0] / 2
-        return inside[item.number].boxes[port].x
+    def enters(p: Piece) -> float:
+        if p.head.sort == "node":
+            return entries[p.value, p.head.number]
+        return inner[p.head.number].boxes[Item("in", p.value)].x
 
+    return _placed(frame, size, leaves, enters)
+
+
+def _placed(
+    frame: Frame, size: Mapping[Item, Size], leaves: Callable[[Piece], float],
+    enters: Callable[[Piece], float],
+) -> _Laid:  # fmt: skip
+    """A frame with its items and pieces in place; pieces leave and enter boxes where it is said."""
     links = [
-        Link(*pair, at(p.tail, Item("out", p.value)), at(p.head, Item("in", p.value)))
-        for p, pair in zip(frame.pieces, frame.pairs, strict=True)
+        Link(*pair, leaves(p), enters(p)) for p, pair in zip(frame.pieces, frame.pairs, strict=True)
     ]
-    return layered([size(item) for item in frame.items], frame.ranks(), links)
+    made = layered([size[item] for item in frame.items], frame.ranks(), links)
+    boxes = dict(zip(frame.items, made.boxes, strict=True))
+    routes = dict(zip(frame.pieces, made.routes, strict=True))
+    return _Laid((made.width, made.height), boxes, routes)

@@ -18,7 +18,7 @@ _GLYPHS = {
     0.7: "ABCKRVXZ",
     0.75: "NU",
     0.8: "&DGHOQ",
-    0.85: "#+<=>^w~→←↑↓×",
+    0.85: "#+<=>^w~→←↑↓",
     0.9: "M",
 }
 _EMS = {glyph: ems for ems, glyphs in _GLYPHS.items() for glyph in glyphs}

@@ -9,15 +9,17 @@ from deepgraph.drawn import Drawn
 from deepgraph.show.drawing import Drawing, Node, drawing
 from deepgraph.show.elide import elided
 from deepgraph.show.layered import Box, Point, Route
-from deepgraph.show.layout import DETAIL, LABEL, LEADING, PAD, Layout, Text, layout
+from deepgraph.show.layout import Layout, layout
+from deepgraph.show.lettering import DETAIL, LABEL, LEADING, Text
 from deepgraph.show.palette import DARK_INK, DARK_MUTED, EDGES, INK, LINE, MUTED, NODES
 from deepgraph.show.repeat import repeated
 
 LIMIT = 5000  # nodes in a picture
+MARGIN = 12.0
 
 
 def to_svg(thing: Drawn, limit: int = LIMIT) -> str:
-    """An expression, graph, schedule or plan as SVG: values flow down, kernels are boxes around nodes.
+    """An expression, graph, schedule or plan as SVG: values flow down, kernels box their nodes.
 
     Dashed edges lead to views, which move no bytes; red ones to results that take the memory of
     what they read. A node's tooltip is where it was declared. Of more than `limit` nodes the first
@@ -34,10 +36,10 @@ def save_svg(thing: Drawn, path: str | PathLike[str], limit: int = LIMIT) -> Non
 
 def _text(shown: Drawing) -> str:
     placed = layout(shown)
-    wide, tall = placed.width + 2 * PAD, placed.height + 2 * PAD
+    wide, tall = placed.width + 2 * MARGIN, placed.height + 2 * MARGIN
     body = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="deepgraph" width="{_n(wide)}" '
-        f'height="{_n(tall)}" viewBox="{_n(-PAD)} {_n(-PAD)} {_n(wide)} {_n(tall)}">',
+        f'height="{_n(tall)}" viewBox="{_n(-MARGIN)} {_n(-MARGIN)} {_n(wide)} {_n(tall)}">',
         f"<style>{_STYLE}</style>",
     ]
     for box, title, text in zip(placed.clusters, placed.titles, placed.headings, strict=True):
