@@ -1,0 +1,143 @@
+"""Functions timed in turns in one process, the rows that come of it, and where it was measured."""
+
+from __future__ import annotations
+
+import gc
+import os
+import platform
+import random
+import statistics
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from importlib.metadata import version
+from importlib.util import find_spec
+from itertools import groupby
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+Row = dict[str, Any]  # columns by name; `suite` and `threads` are added
+OWN = "deepgraph"
+PEERS = ("numpy", "torch", "jax", "pytensor", "numba", "numexpr")
+
+
+class Times(NamedTuple):
+    """Seconds of one call."""
+
+    median: float
+    p90: float
+
+
+def interleaved(
+    functions: Mapping[str, Callable[[], object]], seconds: float, burst: int = 4
+) -> dict[str, Times]:
+    """Time each function for so many seconds, in turns and in an order drawn anew for each round.
+
+    In each turn a first call, which finds the caches as another function left them, is not counted;
+    then come `burst` samples, each of as many calls as last 100 microseconds.
+    """
+    calls = {name: _calls(f) for name, f in functions.items()}
+    samples: dict[str, list[float]] = {name: [] for name in functions}
+    draw, order = random.Random(0), list(functions)
+    collecting = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        end = perf_counter() + seconds * len(functions)
+        while perf_counter() < end or len(samples[order[0]]) < 2 * burst:
+            draw.shuffle(order)
+            for name in order:
+                function, count = functions[name], calls[name]
+                function()
+                for _ in range(burst):
+                    start = perf_counter()
+                    for _ in range(count):
+                        function()
+                    samples[name].append((perf_counter() - start) / count)
+    finally:
+        if collecting:
+            gc.enable()
+    return {name: Times(statistics.median(s), statistics.quantiles(s, n=10)[-1])
+            for name, s in samples.items()}  # fmt: skip
+
+
+def _calls(function: Callable[[], object]) -> int:
+    function()
+    start = perf_counter()
+    function()
+    return max(1, round(1e-4 / (perf_counter() - start)))
+
+
+def compared(
+    workload: str, functions: Mapping[str, Callable[[], object]], seconds: float
+) -> Iterator[Row]:
+    """A row for each function beside deepgraph's own, with the ratio of its time to that one's."""
+    times = interleaved(functions, seconds)
+    own = times.pop(OWN)
+    for peer, theirs in times.items():
+        yield {
+            "workload": workload, "peer": peer, "ratio": theirs.median / own.median,
+            "ratio p90": theirs.p90 / own.p90, "peer us": theirs.median * 1e6,
+            "peer p90": theirs.p90 * 1e6, "own us": own.median * 1e6, "own p90": own.p90 * 1e6,
+        }  # fmt: skip
+
+
+def seconds_of(function: Callable[[], Any]) -> tuple[float, Any]:
+    """How long one call takes, and what it gives."""
+    start = perf_counter()
+    result = function()
+    return perf_counter() - start, result
+
+
+def show(rows: list[Row]) -> None:
+    """Print rows as tables, one for each run of rows that have the same columns."""
+    for columns, block in groupby(rows, key=list):
+        lines = [columns, *([_text(row[name]) for name in columns] for row in block)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        print()
+        for first, *rest in lines:
+            cells = (text.rjust(width) for text, width in zip(rest, widths[1:], strict=True))
+            print(first.ljust(widths[0]), *cells, sep="  ")
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def machine() -> Row:
+    """Versions, processor and threads: what figures are worth nothing without."""
+    import numpy as np
+
+    import deepgraph
+
+    built = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    commit = subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
+    return {
+        "python": platform.python_version(),
+        "deepgraph": f"{deepgraph.__version__} {commit}",
+        **{name: version(name) for name in PEERS if find_spec(name)},
+        "blas": f"{built['name']} {built['version']}{_core()}",
+        "processor": _processor(),
+        "cores": f"{len(os.sched_getaffinity(0))}, load {os.getloadavg()[0]:.1f}",
+        "threads": os.environ.get("OPENBLAS_NUM_THREADS", "unset"),
+    }
+
+
+def _core() -> str:
+    """For which processor BLAS chose its kernels, if threadpoolctl is there to ask."""
+    if not find_spec("threadpoolctl"):
+        return ""
+    pools = import_module("threadpoolctl").threadpool_info()
+    return "".join(f", kernels for {pool.get('architecture')}" for pool in pools)
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((x.split(":")[1].strip() for x in lines if x.startswith("model name")), "")
