@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy import ndarray
 
 from deepgraph.dims import Dim, bind, names, pretty, solve
+from deepgraph.dtypes import is_float
 from deepgraph.errors import DTypeError, FeedError, ShapeError
 from deepgraph.expr import Expr
 from deepgraph.graph import Graph
 
 Array = npt.NDArray[Any]
-Key = tuple[tuple[int, ...], ...]
+Shapes = tuple[tuple[int, ...], ...]
 
 
 class Feeds:
@@ -27,7 +29,7 @@ class Feeds:
         self.donate = donate
         self._wanted = [(p.name, p.dtype) for p in self.placeholders]
 
-    def take(self, args: Sequence[Any], feeds: Mapping[str, Any]) -> tuple[list[Array], Key]:
+    def take(self, args: Sequence[Any], feeds: Mapping[str, Any]) -> tuple[list[Array], Shapes]:
         """The arrays in the placeholders' order, and their shapes.
 
         Raises FeedError for missing, extra or misnamed feeds, DTypeError for values that would
@@ -35,42 +37,48 @@ class Feeds:
         """
         if args:
             feeds = self._by_position(args, feeds)
-        arrays = []
+        arrays, shapes = [], []
         try:
             for name, dtype in self._wanted:
                 given = feeds[name]
-                if type(given) is not np.ndarray or given.dtype != dtype or not (
-                    given.flags.c_contiguous
-                ):  # fmt: skip
-                    given = self._convert(name, given, dtype)
+                if (
+                    type(given) is not ndarray
+                    or (given.dtype is not dtype and given.dtype != dtype)
+                    or not given.flags.c_contiguous
+                ):
+                    given = converted(name, given, dtype)
                 arrays.append(given)
+                shapes.append(given.shape)
         except KeyError:
+            if feeds.keys() >= {name for name, _ in self._wanted}:
+                raise  # the feed's own
             raise self._wrong_names(feeds) from None
         if len(feeds) != len(arrays):
             raise self._wrong_names(feeds)
         if self.donate:
             self._check_donated(arrays)
-        return arrays, tuple([a.shape for a in arrays])
+        return arrays, tuple(shapes)
 
-    def sizes(self, key: Key) -> dict[str, int]:
+    def sizes(self, shapes: Shapes) -> dict[str, int]:
         """The value of each named size; ShapeError where shapes contradict the declaration."""
         sizes: dict[str, int] = {}
         source: dict[str, str] = {}
-        for p, shape in zip(self.placeholders, key, strict=True):
+        for p, shape in zip(self.placeholders, shapes, strict=True):
             if len(shape) != p.ndim:
                 raise ShapeError(
                     f"feed {p.name} has {len(shape)} dimensions: declared {p.type_text} at "
                     f"{p.origin.where}, got {pretty(shape)}"
                 )  # fmt: skip
             for size, value in zip(p.shape, shape, strict=True):
-                for name, found in ((solve(size, value) or {}) if isinstance(size, Dim) else {}).items():
+                found_here = solve(size, value) if isinstance(size, Dim) else None
+                for name, found in (found_here or {}).items():
                     if sizes.setdefault(name, found) != found:
                         raise ShapeError(
                             f"size {name} is {sizes[name]} in feed {source[name]} and {found} in "
                             f"feed {p.name}: {pretty(shape)}"
                         )  # fmt: skip
                     source.setdefault(name, p.name)
-        for p, shape in zip(self.placeholders, key, strict=True):
+        for p, shape in zip(self.placeholders, shapes, strict=True):
             known = names(p.shape) <= sizes.keys()
             if not known or bind(p.shape, sizes) != shape:
                 raise ShapeError(
@@ -105,26 +113,6 @@ class Feeds:
         p = next(p for p in self.placeholders if p.name == missing[0])
         return FeedError(f"feed {p.name} is missing: {p.type_text} from {p.origin.where}")
 
-    def _convert(self, name: str, given: Any, dtype: np.dtype[Any]) -> Array:
-        if isinstance(given, Expr):
-            raise DTypeError(f"feed {name} is an expression: feed an array, or compile it in")
-        plain = isinstance(given, bool | int | float | list | tuple)
-        if not plain and not hasattr(given, "__array__") and hasattr(given, "__dlpack__"):
-            given = np.from_dlpack(given)
-        try:
-            array = np.asarray(given)
-        except (ValueError, TypeError) as error:
-            raise DTypeError(f"feed {name} is not an array of numbers: {error}") from None
-        if array.dtype != dtype:
-            fits = np.can_cast(array.dtype, dtype, "safe")
-            if plain and array.dtype.kind in "biuf":
-                fits = dtype.kind == "f" or (array.dtype.kind in "biu" and _holds(array, dtype))
-            if not fits and not (plain and array.size == 0):
-                kept = f'; write {name}.astype("{dtype.name}")' if not plain else ""
-                raise DTypeError(f"feed {name} has another dtype: wants {dtype}, got {array.dtype}{kept}")
-            array = array.astype(dtype)
-        return np.require(array, requirements="C")
-
     def _check_donated(self, arrays: Sequence[Array]) -> None:
         for k, p in enumerate(self.placeholders):
             if p.name not in self.donate:
@@ -133,12 +121,61 @@ class Feeds:
                 raise FeedError(f"feed {p.name} is donated but read-only")
             for j, q in enumerate(self.placeholders):
                 if j != k and np.may_share_memory(arrays[k], arrays[j]):
-                    raise FeedError(f"feed {p.name} is donated but shares memory with feed {q.name}")
+                    shared = f"shares memory with feed {q.name}"
+                    raise FeedError(f"feed {p.name} is donated but {shared}")
 
 
-def _holds(array: Array, dtype: np.dtype[Any]) -> bool:
-    """Do whole numbers fit this dtype, value by value?"""
-    if dtype.kind == "b" or not array.size:
-        return array.dtype.kind == "b" or not array.size
-    info = np.iinfo(dtype)
-    return bool(array.min() >= info.min and array.max() <= info.max)
+def converted(name: str, given: Any, dtype: np.dtype[Any]) -> Array:
+    """A feed as a contiguous array of `dtype`, if that loses nothing.
+
+    Arrays convert where NumPy calls it safe. Python's numbers and lists of them have no dtype of
+    their own: whole ones go where they fit, others into any float. Raises DTypeError for the rest.
+    """
+    if isinstance(given, Expr):
+        raise DTypeError(f"feed {name} is an expression: feed an array, or compile it in")
+    if isinstance(given, np.ma.MaskedArray):
+        raise DTypeError(f"feed {name} is a masked array: fill what is masked, {name}.filled(0)")
+    if not hasattr(given, "__array__") and hasattr(given, "__dlpack__"):
+        given = np.from_dlpack(given)
+    try:
+        array = np.asarray(given)
+    except (ValueError, TypeError) as error:
+        raise DTypeError(f"feed {name} is not an array of numbers: {error}") from None
+    if array.dtype != dtype:
+        plain = isinstance(given, bool | int | float | list | tuple)
+        if plain and not isinstance(given, np.generic):
+            array = _weakly(name, array, dtype)
+        elif np.can_cast(array.dtype, dtype, "safe"):
+            array = array.astype(dtype)
+        else:
+            hint = f'; write {name}.astype("{dtype.name}")' if array.dtype.kind in "biuf" else ""
+            raise _wrong_dtype(name, array, dtype, hint)
+    return np.require(array, requirements="C")
+
+
+def _weakly(name: str, array: Array, dtype: np.dtype[Any]) -> Array:
+    """Python's numbers in `dtype`, each checked to fit."""
+    whole = array.dtype.kind in "biu"
+    if not array.size:
+        return array.astype(dtype)
+    if is_float(dtype) and (whole or array.dtype.kind == "f"):
+        with np.errstate(over="ignore"):
+            cast = array.astype(dtype)
+        fits = np.isfinite(cast) | ~np.isfinite(array)
+    elif dtype.kind in "iu" and whole:
+        info = np.iinfo(dtype)
+        cast, fits = array.astype(dtype), (array >= info.min) & (array <= info.max)
+    else:
+        raise _wrong_dtype(name, array, dtype)
+    if not fits.all():
+        first = array[~fits].flat[0]
+        raise DTypeError(f"feed {name} holds {first}, out of the range of {dtype.name}")
+    return cast
+
+
+def _wrong_dtype(name: str, array: Array, dtype: np.dtype[Any], hint: str = "") -> DTypeError:
+    if array.dtype.kind not in "biufcV":
+        return DTypeError(f"feed {name} is not an array of numbers: got {array.dtype.name}")
+    return DTypeError(
+        f"feed {name} has another dtype: wants {dtype.name}, got {array.dtype.name}{hint}"
+    )

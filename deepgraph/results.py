@@ -1,21 +1,29 @@
-"""Results: fresh arrays that alias nothing, over memory that is used again when the last one dies."""
+"""Results: fresh arrays that alias nothing, over memory that is used again when they die."""
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from deepgraph.backends import Bound
-from deepgraph.dims import bind, pretty
+from deepgraph.dims import Shape, bind, pretty
 from deepgraph.errors import DTypeError, FeedError, ShapeError
 from deepgraph.graph import Graph
 
 Array = npt.NDArray[Any]
 _LARGE = 1 << 18  # bytes from which fresh memory costs more (page faults) than looking for used
+
+
+class Result(NamedTuple):
+    """What one output is for known sizes."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    nbytes: int
 
 
 class Results:
@@ -28,34 +36,28 @@ class Results:
     def __init__(self, graph: Graph) -> None:
         self._types = [(v.shape, v.dtype) for v in graph.outputs.values()]
         self._names = list(graph.outputs)
-        self._shapes: dict[int, list[tuple[tuple[int, ...], np.dtype[Any], int]]] = {}
         self._blocks: list[Array] = []
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_blocks": [], "_shapes": {}}
 
     @property
     def kept_bytes(self) -> int:
         """Bytes of all blocks, in use or free."""
         return sum(b.nbytes for b in self._blocks)
 
-    def fresh(self, bound: Bound) -> list[Array]:
+    def bind(self, sizes: Mapping[str, int]) -> tuple[Result, ...]:
+        """The outputs for known sizes."""
+
+        def result(shape: Shape, dtype: np.dtype[Any]) -> Result:
+            known = bind(shape, sizes)
+            return Result(known, dtype, math.prod(known) * dtype.itemsize)
+
+        return tuple(result(shape, dtype) for shape, dtype in self._types)
+
+    def fresh(self, results: Sequence[Result]) -> list[Array]:
         """An array for each output, uninitialised."""
         return [
             np.empty(shape, dtype) if nbytes < _LARGE else self._from_block(shape, dtype, nbytes)
-            for shape, dtype, nbytes in self._bound_types(bound)
+            for shape, dtype, nbytes in results
         ]
-
-    def _bound_types(self, bound: Bound) -> list[tuple[tuple[int, ...], np.dtype[Any], int]]:
-        found = self._shapes.get(id(bound))
-        if found is None:
-            if len(self._shapes) > 64:
-                self._shapes.clear()
-            found = self._shapes[id(bound)] = []
-            for shape, dtype in self._types:
-                real = bind(shape, bound.binding.sizes)
-                found.append((real, dtype, int(np.prod(real, dtype=np.int64)) * dtype.itemsize))
-        return found
 
     def _from_block(self, shape: tuple[int, ...], dtype: np.dtype[Any], nbytes: int) -> Array:
         free = None
@@ -82,17 +84,12 @@ class Results:
                 spare -= not busy
         self._blocks = kept
 
-    def given(self, out: Any, bound: Bound, feeds: Sequence[Array]) -> list[Array]:
+    def given(
+        self, out: Any, results: Sequence[Result], feeds: Sequence[Array]
+    ) -> list[Array]:
         """The caller's arrays, checked: right shapes and dtypes, contiguous, writable, apart."""
-        if isinstance(out, Mapping):
-            values = [out.get(n) for n in self._names]
-        else:
-            values = [out] if isinstance(out, np.ndarray) else list(out)
-        if len(values) != len(self._names) or any(v is None for v in values):
-            raise FeedError(f"out= needs an array for each output: {', '.join(self._names)}")
-        for name, array, (shape, dtype, _) in zip(
-            self._names, values, self._bound_types(bound), strict=True
-        ):
+        values = self._by_name(out)
+        for name, array, (shape, dtype, _) in zip(self._names, values, results, strict=True):
             if not isinstance(array, np.ndarray) or array.dtype != dtype:
                 got = getattr(array, "dtype", type(array).__name__)
                 raise DTypeError(f"out= for {name} has another dtype: wants {dtype}, got {got}")
@@ -103,6 +100,17 @@ class Results:
                 raise FeedError(f"out= for {name} must be contiguous and writable")
         self._check_apart(values, feeds)
         return values
+
+    def _by_name(self, out: Any) -> list[Any]:
+        """What the caller gives for each output, in their order."""
+        if isinstance(out, Mapping):
+            if out.keys() == set(self._names):
+                return [out[n] for n in self._names]
+        elif isinstance(out, np.ndarray) and len(self._names) == 1:
+            return [out]
+        elif isinstance(out, Sequence) and len(out) == len(self._names):
+            return list(out)
+        raise FeedError(f"out= needs an array for each output: {', '.join(self._names)}")
 
     def _check_apart(self, values: Sequence[Array], feeds: Sequence[Array]) -> None:
         for k, array in enumerate(values):

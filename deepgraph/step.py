@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import contextvars
+import operator
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import Backend, Bound, Source
-from deepgraph.errors import DTypeError, GraphError
+from deepgraph.errors import DTypeError
+from deepgraph.explain import explain
 from deepgraph.expr import Expr
-from deepgraph.feeds import Feeds
+from deepgraph.failure import explain_failure
+from deepgraph.feeds import Feeds, Shapes
 from deepgraph.graph import Graph
 from deepgraph.parameter import Parameter
 from deepgraph.passes import Stage
 from deepgraph.plan import Plan
-from deepgraph.results import Results
+from deepgraph.results import Result, Results
 from deepgraph.schedule import Kernel, Schedule
 
 Array = npt.NDArray[Any]
-_BINDINGS = 16  # sizes whose memory a step keeps
+_BINDINGS = 16  # sets of shapes whose memory a step keeps
 
 
 @dataclass(frozen=True)
@@ -56,13 +59,21 @@ class Form:
                 raise DTypeError(f"output {name} is not an expression: got {value!r}")
         return dict(zip(self.names, values, strict=True))
 
-    def pack(self, values: list[Any]) -> Any:
-        """Results in the form of the outputs."""
+    def packer(self) -> Callable[[list[Any]], Any]:
+        """A function that brings results into the form of the outputs."""
         if self.kind == "dict":
-            return dict(zip(self.names, values, strict=True))
+            return lambda values: dict(zip(self.names, values, strict=True))
         if self.kind == "one":
-            return values[0]
-        return values if self.kind == "list" else tuple(values)
+            return operator.itemgetter(0)
+        return list if self.kind == "list" else tuple
+
+
+class _Ready(NamedTuple):
+    """What a call takes once its shapes are known."""
+
+    run: Callable[[Sequence[Array], Sequence[Array]], None]
+    results: tuple[Result, ...]
+    bound: Bound
 
 
 @dataclass(frozen=True)
@@ -98,10 +109,13 @@ class Step:
         self._program = backend.load(source, self.plan)
         self._feeds = Feeds(graph, options.positional, options.donate)
         self._results = Results(graph)
-        self._bound: dict[tuple[tuple[int, ...], ...], Bound] = {}
+        self._pack = form.packer()
+        self._ready: dict[Shapes, _Ready] = {}
         self._lock = threading.RLock()
-        updated = [p for p in graph.updates if isinstance(p, Parameter)]
-        self._updated = sorted(updated, key=lambda p: p.serial)
+        last = self.schedule.graph
+        used = [p for p in last.parameters if isinstance(p, Parameter)]
+        self._parameters = sorted(used, key=lambda p: p.serial)
+        self._updated = [p for p in self._parameters if p in last.updates]
         self._context = contextvars.copy_context()
         self._context.run(np.seterr, all="ignore")  # NaN and infinity propagate without a warning
 
@@ -116,61 +130,59 @@ class Step:
         return self.plan.schedule
 
     def __call__(self, *args: Any, out: Any = None, **feeds: Any) -> Any:
-        arrays, key = self._feeds.take(args, feeds)
+        arrays, shapes = self._feeds.take(args, feeds)
         with self._lock:
-            bound = self._bound.get(key) or self._bind(key)
-            outs = self._results.fresh(bound) if out is None else self._results.given(out, bound, arrays)
-            if self._updated:
-                self._run_locked(bound, arrays, outs)
+            ready = self._ready.get(shapes) or self._bind(shapes)
+            if out is None:
+                outs = self._results.fresh(ready.results)
             else:
-                self._context.run(bound.run, arrays, outs)
-        return self._form.pack(outs)
+                outs = self._results.given(out, ready.results, arrays)
+            try:
+                if self._parameters:
+                    self._run_locked(ready.run, arrays, outs)
+                else:
+                    self._context.run(ready.run, arrays, outs)
+            except Exception as error:
+                explain_failure(error, self.kernels)
+                raise
+        return self._pack(outs)
 
-    def _run_locked(self, bound: Bound, arrays: list[Array], outs: list[Array]) -> None:
-        for parameter in self._updated:
+    def _run_locked(
+        self, run: Callable[..., None], arrays: Sequence[Array], outs: Sequence[Array]
+    ) -> None:
+        """Run while no other step writes what this one reads or writes."""
+        for parameter in self._parameters:
             parameter.lock.acquire()
         try:
-            self._context.run(bound.run, arrays, outs)
+            self._context.run(run, arrays, outs)
+        finally:
             for parameter in self._updated:
                 parameter.written()
-        finally:
-            for parameter in reversed(self._updated):
+            for parameter in self._parameters:
                 parameter.lock.release()
 
-    def _bind(self, key: tuple[tuple[int, ...], ...]) -> Bound:
-        sizes = self._feeds.sizes(key)
-        while len(self._bound) >= _BINDINGS:
-            self._bound.pop(next(iter(self._bound)))
-        bound = self._bound[key] = self._program.bind(sizes)
-        return bound
+    def _bind(self, shapes: Shapes) -> _Ready:
+        sizes = self._feeds.sizes(shapes)
+        while len(self._ready) >= _BINDINGS:
+            self._ready.pop(next(iter(self._ready)))
+        bound = self._program.bind(sizes)
+        ready = self._ready[shapes] = _Ready(bound.run, self._results.bind(sizes), bound)
+        return ready
 
     @property
     def memory(self) -> dict[str, int]:
-        """Bytes that are really allocated: the arenas by sizes, and the results kept for reuse."""
-        arenas = {
-            "arena " + ", ".join(f"{k}={v}" for k, v in b.binding.sizes.items()): b.allocated
-            for b in self._bound.values()
-        }
-        return {**arenas, "results": self._results.kept_bytes}
+        """Bytes that are really allocated: an arena for each set of sizes met, and results kept."""
+        with self._lock:
+            arenas = {
+                " ".join(["arena", *(f"{k}={v}" for k, v in r.bound.binding.sizes.items())]):
+                    r.bound.allocated
+                for r in self._ready.values()
+            }  # fmt: skip
+            return {**arenas, "results": self._results.kept_bytes}
 
     def explain(self, node: Expr) -> str:
-        """What became of a declared node: its kernel and buffer, or the pass that removed it."""
-        followed: Expr | None = node
-        if node not in self.graph.nodes:
-            raise GraphError(f"explain: not a node of this step: {node!r}")
-        for name, stage in self.stages.items():
-            became = getattr(stage.value, "became", {})
-            assert followed is not None
-            after = became.get(followed, followed) if stage.level == "graph" else followed
-            if after is None:
-                return f"{node!r} was removed by {name}: nothing needed it"
-            followed = after
-        for number, kernel in enumerate(self.kernels):
-            if followed in kernel.nodes:
-                home = self.plan.homes.get(followed)
-                lives = f"kept in {home}" if home else "never stored: it stays inside the kernel"
-                return f"{node!r} is computed by kernel {number} ({kernel.name}) and is {lives}"
-        return f"{node!r} costs nothing: it is a {followed.op.kind.value} that kernels read in place"  # type: ignore[union-attr]
+        """What became of a declared node: its kernel and memory, or the pass that removed it."""
+        return explain(node, self.graph, self.stages)
 
     def __repr__(self) -> str:
         given = ", ".join(f"{p.name}: {p.type_text}" for p in self.graph.placeholders)
@@ -182,7 +194,7 @@ class Step:
 
 
 def _compiled(graph: Graph, form: Form, options: Options) -> Step:
-    """A step that is unpickled is compiled again: its source belongs to the machine that runs it."""
+    """A step that is unpickled is compiled again, for the machine that runs it now."""
     from deepgraph.compile import build
 
     return build(graph, form, options)

@@ -1,0 +1,41 @@
+"""Failure: what a step adds to an error that NumPy raised, the kernel and the user's line."""
+
+from __future__ import annotations
+
+import linecache
+import traceback
+from collections.abc import Sequence
+
+from deepgraph.expr import Expr
+from deepgraph.schedule import Kernel
+
+_KERNEL = "# "  # how a driver marks where a kernel's lines begin, and a kernel where a user's do
+
+
+def explain_failure(error: Exception, kernels: Sequence[Kernel]) -> None:
+    """Note on an error which kernel it comes from, which operation, and the user's line.
+
+    The generated lines that the traceback passed through tell: a driver's comments count its
+    kernels, and in a fused kernel the nearest comment is the user's line. An error that passed
+    through none (a bad feed, a debugger's own) stays as it is.
+    """
+    passed = [
+        linecache.getlines(frame.f_code.co_filename)[frame.f_code.co_firstlineno : line]
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_code.co_filename.startswith("<deepgraph step")
+    ]
+    if not passed:
+        return
+    number = sum(line.lstrip().startswith(_KERNEL) for line in passed[0]) - 1
+    if not 0 <= number < len(kernels):
+        return
+    kernel = kernels[number]
+    node = _node(kernel, passed[-1]) if len(passed) > 1 else kernel.nodes[-1]
+    error.add_note(f"{node.op.name}, in kernel {number} ({kernel.name})\n  at {node.origin.show()}")
+
+
+def _node(kernel: Kernel, lines: Sequence[str]) -> Expr:
+    """The first node of a fused kernel that comes from the line above the last of these."""
+    shown = next((line for line in reversed(lines) if line.lstrip().startswith(_KERNEL)), "")
+    where = shown.strip().removeprefix(_KERNEL).split("  ")[0]
+    return next((n for n in kernel.nodes if n.origin.where == where), kernel.nodes[-1])
