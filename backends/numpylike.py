@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
 from deepgraph.backends import Source
-from deepgraph.backends.text import literal, statement
-from deepgraph.dims import names, product, same, same_shape
+from deepgraph.backends.text import literal, size_name, statement
+from deepgraph.dims import Dim, names, product, same, same_shape
 from deepgraph.expr import Expr, Literal, Strided
 from deepgraph.plan import Plan
 from deepgraph.schedule import Access, Kernel, contiguous, same_strided
 
-_TAKEN = ("np", "lib", "view", "slot", "parameters", "constants", "cut", "bind", "step")
+_TAKEN = (
+    "np", "cp", "lib", "view", "slot", "parameters", "constants", "cut", "bind", "step",
+    "max", "min", "float", "slice",
+)  # fmt: skip
 
 
 class Driver:
@@ -26,8 +30,9 @@ class Driver:
     ) -> None:
         self.plan, self.write_kernel, self.xp = plan, write_kernel, xp
         graph = plan.schedule.graph
-        self.sizes = graph.sizes
-        self._used = set(_TAKEN) | set(self.sizes)
+        self.sizes = [size_name(n) for n in graph.sizes]
+        self._used = {*_TAKEN, *self.sizes, *(f"k{n}" for n in range(len(plan.schedule.kernels)))}
+        self._next: dict[str, int] = defaultdict(int)  # by stem, the number of the next name
         self.names: dict[Expr, str] = {}
         self.feeds = [self._name(p, p.name) for p in graph.placeholders]
         self.outputs = {k: self._unique(f"out_{k}") for k in graph.outputs}
@@ -160,9 +165,10 @@ class Driver:
         clean = "".join(c if c.isalnum() else "_" for c in wish) or "v"
         if clean[0].isdigit():
             clean = f"p{clean}"
-        stem, k, name = clean.rstrip("0123456789"), 0, clean
+        stem, name = clean.rstrip("0123456789"), clean
         while name in self._used:
-            name, k = f"{stem}{k}", k + 1
+            name = f"{stem}{self._next[stem]}"
+            self._next[stem] += 1
         self._used.add(name)
         return name
 
@@ -182,9 +188,9 @@ def kernel_sizes(kernel: Kernel) -> list[str]:
     found: set[str] = set()
     for instr in kernel.body:
         for arg in instr.args:
-            if not isinstance(arg, int) and hasattr(arg, "terms"):
+            if isinstance(arg, Dim):
                 found |= names(arg)
-    return sorted(found)
+    return [size_name(n) for n in sorted(found)]
 
 
 def where(kernel: Kernel) -> str:

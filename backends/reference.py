@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deepgraph.backends import library
-from deepgraph.backends.text import statement
+from deepgraph.backends.text import size_name, statement
 from deepgraph.dims import bind
 from deepgraph.dtypes import DType, is_float
 from deepgraph.expr import Expr, Kind
@@ -45,7 +45,8 @@ def _value(
         return node.attr("value").value.astype(dtype)
     if node.op.name == "size":
         return np.asarray(bind(node.attr("value"), sizes), dtype)
-    scope: dict[str, Any] = {"np": np, "lib": library, **sizes}
+    scope: dict[str, Any] = {"np": np, "lib": library}
+    scope |= {size_name(name): value for name, value in sizes.items()}
     scope |= {f"x{k}": known[i] for k, i in enumerate(node.inputs)}
     names = [f"x{k}" for k in range(len(node.inputs))]
     if node.op.kind is Kind.VIEW:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,9 @@ import numpy as np
 from deepgraph.dims import Dim, code
 from deepgraph.dtypes import accumulator
 from deepgraph.expr import Expr, Kind, Literal
+
+_OWN = "np|cp|lib|view|slot|parameters|constants|cut|bind|step|out|max|min|float|slice"
+_OWN_NAMES = re.compile(rf"(?:{_OWN}|(?:a|c|k|p|t|tmp|v|x|y)\d+)_*")  # of generated code itself
 
 
 def statement(
@@ -36,10 +40,15 @@ def _template(node: Expr) -> str:
     return f"{{xp}}.{ufunc}({{args}}, out={{out}})"
 
 
+def size_name(name: str) -> str:
+    """What generated code calls a size: its name, with `_` behind one that the code has itself."""
+    return f"{name}_" if _OWN_NAMES.fullmatch(name) else name
+
+
 def literal(value: Any) -> str:
     """An attribute as Python text; symbolic sizes by name."""
     if isinstance(value, Dim):
-        return code(value)
+        return code(value, size_name)
     if isinstance(value, tuple):
         return f"({', '.join(map(literal, value))}{',' * (len(value) == 1)})"
     if isinstance(value, slice):

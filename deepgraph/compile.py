@@ -11,14 +11,16 @@ import numpy as np
 
 from deepgraph import backends, passes
 from deepgraph.backends import Source
+from deepgraph.dims import Size, bind, names, solve
 from deepgraph.errors import GraphError, ShapeError, here
 from deepgraph.expr import OPS, Expr, Literal, explained, same_type
-from deepgraph.graph import Graph, toposort
+from deepgraph.graph import Graph, sizes_of, toposort
 from deepgraph.parameter import Parameter
 from deepgraph.step import Form, Options, Step
 
 log = logging.getLogger("deepgraph")
 _told: set[str] = set()
+_KEYWORDS = ("out", "repeat")  # of Step's call and of its profile
 
 Outputs = Expr | Sequence[Expr] | Mapping[str, Expr]
 
@@ -103,6 +105,7 @@ def declare(
             dict(zip(given, roots[len(named) :], strict=True)),
         )  # fmt: skip
         _check_names(graph, inputs)
+        _check_sizes(graph)
     except GraphError as error:
         raise explained(error, "compile", origin) from None
     return graph, form
@@ -157,10 +160,31 @@ def _check_names(graph: Graph, inputs: Sequence[Expr] | None) -> None:
             raise GraphError(f"inputs are placeholders: got {p!r}")
     seen: dict[str, Expr] = {}
     for p in graph.placeholders:
-        if p.name == "out":
-            raise GraphError("a placeholder cannot be called 'out': calls take out= for results")
+        if p.name in _KEYWORDS:
+            raise GraphError(
+                f"a placeholder cannot be called {p.name!r}: a step takes {p.name}= for itself"
+            )
         if seen.setdefault(p.name, p) is not p:
             where = f"{seen[p.name].origin.where} and {p.origin.where}"
             raise GraphError(f"two placeholders are called {p.name!r}: from {where}")
 
 
+def _check_sizes(graph: Graph) -> None:
+    """Each named size must follow from the shape of something that is fed."""
+    known = {name for p in graph.placeholders for size in p.shape for name in _solved(size)}
+    if known.issuperset(graph.sizes):
+        return
+    for node in graph.nodes:
+        for name in sorted(sizes_of(node) - known):
+            raise ShapeError(
+                f"nothing that is fed tells the size {name}: {node!r} from {node.origin.where}; "
+                f"add a placeholder with an axis {name!r}, to inputs= if nothing reads it"
+            )
+
+
+def _solved(size: Size) -> frozenset[str]:
+    """The name that a size gives away once it is a number: n for n, 2*n or n + 1."""
+    found = names(size)
+    if len(found) != 1 or solve(size, bind(size, dict.fromkeys(found, 1))) is None:
+        return frozenset()
+    return found

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from deepgraph.dims import names, same_shape
+from deepgraph.dims import Dim, names, same_shape
 from deepgraph.drawn import Drawn
 from deepgraph.errors import GraphError, Origin, deriving
 from deepgraph.expr import OPS, Expr, Kind, arguments, op_named, same_type
@@ -35,6 +35,21 @@ def toposort(roots: Iterable[Expr]) -> tuple[Expr, ...]:
             stack.append((node, True))
             stack.extend((i, False) for i in reversed(node.inputs) if i not in seen)
     return tuple(seen)
+
+
+def sizes_of(node: Expr) -> frozenset[str]:
+    """The names of the sizes in a node's shape and attributes."""
+    found = names(node.shape)
+    stack = list(node.attrs)
+    while stack:
+        value = stack.pop()
+        if isinstance(value, Dim):
+            found |= names(value)
+        elif isinstance(value, tuple):
+            stack.extend(value)
+        elif isinstance(value, slice):
+            stack += [value.start, value.stop, value.step]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +99,7 @@ class Graph(Drawn):
     @cached_property
     def sizes(self) -> tuple[str, ...]:
         """The names of all sizes, sorted."""
-        found: set[str] = set()
-        for node in (*self.nodes, *self.placeholders):
-            found |= names(node.shape)
-            if node.op is OPS["size"]:
-                found |= names(node.attr("value"))
-        return tuple(sorted(found))
+        return tuple(sorted({n for x in (*self.nodes, *self.placeholders) for n in sizes_of(x)}))
 
     def verify(self) -> None:
         """Raise unless each node still has the type its own rule gives, and updates fit."""
