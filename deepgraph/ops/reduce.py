@@ -15,6 +15,7 @@ from deepgraph.errors import ShapeError
 from deepgraph.expr import Example, Expr, Kind, Type, composition, op
 from deepgraph.ops.arithmetic import sqrt
 from deepgraph.ops.comparison import isfinite
+from deepgraph.ops.creation import zeros
 from deepgraph.ops.exponential import exp, log
 from deepgraph.ops.rules import folded, many_axes, one_axis
 from deepgraph.ops.selection import stop_gradient, where
@@ -260,8 +261,14 @@ def argmin(x: Expr, axis: int | None = None, keepdims: bool = False) -> Type:
 
 
 def _shift(x: Expr, axis: Axis) -> Expr:
-    """The greatest element, which a softmax may subtract: without gradient, for there is none."""
-    return stop_gradient(max(x, axis, True))
+    """The greatest element, which a softmax may subtract: without gradient, for there is none.
+
+    Of no elements 0, since any shift does.
+    """
+    axes = many_axes(axis, x.ndim)
+    if same(product(x.shape[a] for a in axes), 0):
+        return zeros(folded(x.shape, axes, True), x.dtype)
+    return stop_gradient(max(x, axes, True))
 
 
 @composition
