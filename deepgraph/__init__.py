@@ -5,9 +5,11 @@ from deepgraph.compile import compile as compile
 from deepgraph.compile import emit as emit
 from deepgraph.dims import dim as dim
 from deepgraph.errors import DeepgraphWarning as DeepgraphWarning
+from deepgraph.errors import DomainError as DomainError
 from deepgraph.errors import DTypeError as DTypeError
 from deepgraph.errors import FeedError as FeedError
 from deepgraph.errors import GraphError as GraphError
+from deepgraph.errors import OutOfRangeError as OutOfRangeError
 from deepgraph.errors import PrecisionWarning as PrecisionWarning
 from deepgraph.errors import ShapeError as ShapeError
 from deepgraph.expr import Expr as Expr

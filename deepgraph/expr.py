@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import struct
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from deepgraph.dims import Dim, Shape, Size, pretty, same_shape
 from deepgraph.drawn import Drawn
 from deepgraph.dtypes import DEFAULT_FLOAT, DType, Scalar, as_dtype
-from deepgraph.errors import DTypeError, GraphError, Origin, here
+from deepgraph.errors import DTypeError, GraphError, Origin, PrecisionWarning, here
 
 
 class NoValueError(GraphError, TypeError):
@@ -81,6 +82,7 @@ class Op:
     scratch: Callable[[Expr], Sequence[Type]] | None = None  # CALL: temporaries, as {tmp0}, ...
     flops: Callable[[Expr], Size] | int = 1  # per element of the output, or a rule
     alias: bool = True  # may `out` be one of the inputs? (True if each is read before a write)
+    positions: Callable[[Expr], Sequence[tuple[Size, Size]]] | None = None  # (index, axis's size)
     follows: int | None = None  # CALL: the input whose memory order the result takes
     low: float = -2.0  # tests draw inputs from [low, high)
     high: float = 2.0
@@ -119,10 +121,13 @@ class Op:
         inputs: tuple[Expr, ...] = ()
         try:
             inputs = tuple(lift(operands))
-            return self.declare(inputs, dict(zip(self.attr_names, values[self.arity :], strict=True)),
-                                origin)  # fmt: skip
+            attrs = dict(zip(self.attr_names, values[self.arity :], strict=True))
+            node = self.declare(inputs, attrs, origin)
         except GraphError as error:
             raise explained(error, self.name, origin, inputs) from None
+        if len(inputs) > 1 and node.dtype == np.float64 and not origin.via:
+            _warn_if_widened(node)
+        return node
 
     def declare(self, inputs: tuple[Expr, ...], attrs: Mapping[str, Any], origin: Origin) -> Expr:
         """Type a node over these inputs and make it."""
@@ -464,6 +469,25 @@ def weak_dtype(value: Scalar, typed: Sequence[DType]) -> DType:
 def arguments(node: Expr) -> str:
     """The attributes as text, for people: `axis=(1,), keepdims=True`."""
     return ", ".join(f"{k}={v}" for k, v in node.attributes.items() if k != "name")
+
+
+_widened = False
+
+
+def _warn_if_widened(node: Expr) -> None:
+    """Say once that a float32 went into a float64, by way of another operand."""
+    global _widened
+    narrow = [x for x in node.inputs if x.dtype == np.float32]
+    if narrow and not _widened:
+        _widened = True
+        others = [x for x in node.inputs if x.dtype != np.float32 and x.dtype != np.bool_]
+        where = node.origin.where.rpartition(":")
+        warnings.warn_explicit(
+            f"{node.op.name} of {narrow[0]!r} and {others[0]!r} runs in float64, as all that "
+            f"follows from it: write .astype('float32') if that is not meant\n  at "
+            f"{node.origin.show()}",
+            PrecisionWarning, where[0] or "deepgraph", 1,
+        )  # fmt: skip
 
 
 def same_type(a: Expr, b: Expr) -> bool:

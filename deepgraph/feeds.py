@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy import ndarray
 
+from deepgraph.constraints import Constraint, constraints
 from deepgraph.dims import Dim, bind, names, pretty, solve
 from deepgraph.dtypes import is_float
 from deepgraph.errors import DTypeError, FeedError, ShapeError
@@ -27,6 +28,8 @@ class Feeds:
         self.placeholders = graph.placeholders
         self.positional = positional
         self.donate = donate
+        self._graph = graph
+        self._constraints: list[Constraint] | None = None
         self._wanted = [(p.name, p.dtype) for p in self.placeholders]
 
     def take(self, args: Sequence[Any], feeds: Mapping[str, Any]) -> tuple[list[Array], Shapes]:
@@ -85,6 +88,10 @@ class Feeds:
                     f"feed {p.name} has another shape: declared {p.type_text} at "
                     f"{p.origin.where}, got {pretty(shape)}"
                 )  # fmt: skip
+        if self._constraints is None:
+            self._constraints = constraints(self._graph)
+        for constraint in self._constraints:
+            constraint.check(sizes)
         return sizes
 
     def _by_position(self, args: Sequence[Any], feeds: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ FOLDERS = {"deepgraph": "deepgraph", "deepgraph.backends": "backends", "deepgrap
 
 # A module imports from its own line and the lines above. "deepgraph" is deepgraph/__init__.py.
 ORDER = """
-dims dtypes drawn errors
+polynomial reading dims dtypes drawn errors
 expr
 parameter ops
 graph
@@ -23,7 +23,7 @@ schedule target blocks plan
 show
 passes
 backends
-explain failure feeds results
+constraints explain failure feeds results
 compile step
 nn optim data check io
 deepgraph

@@ -159,9 +159,19 @@ def _strided(at: Strided, node: Expr) -> Strided:
             shape.append(count)
             strides.append(stride * entry.step)
         else:
-            start = entry + n if isinstance(entry, int) and entry < 0 else entry
+            start = _counted(entry, n)
         offset = offset + start * stride
     return Strided(tuple(shape), tuple(strides), offset)
+
+
+def _counted(entry: Size, n: Size) -> Size:
+    """A position counted from the front."""
+    return entry + n if isinstance(entry, int) and entry < 0 else entry
+
+
+def _positions(node: Expr) -> list[tuple[Size, Size]]:
+    pairs = zip(node.attr("index").entries, node.inputs[0].shape, strict=True)
+    return [(_counted(entry, n), n) for entry, n in pairs if not isinstance(entry, Span)]
 
 
 def _sliced(entries: Index, shape: Shape) -> Shape:
@@ -183,7 +193,7 @@ def _slice_grad(g: Expr, y: Expr, x: Expr, index: Index) -> tuple[Expr]:
 
 
 @op(
-    Kind.VIEW, numpy="{0}[{index}]", view=_strided,
+    Kind.VIEW, numpy="{0}[{index}]", view=_strided, positions=_positions,
     grad=_slice_grad,
     examples=tuple(Example((shape,), {"index": entries}) for shape, _, entries in _EXAMPLES),
 )  # fmt: skip
