@@ -93,7 +93,7 @@ def drawing(thing: Drawn) -> Drawing:
     if isinstance(shown, Graph):
         return _Declared(shown).drawing()
     if isinstance(shown, Expr):
-        return _Declared(Graph((), {"": shown})).drawing()
+        return _Declared(Graph((), {"": shown})).drawing(results=False)
     raise TypeError(f"draws expressions, graphs, schedules and plans: got {type(shown).__name__}")
 
 
@@ -135,18 +135,20 @@ class _Pen:
             self._shapes[shape] = f"[{', '.join(map(code, shape))}]"
         return self._shapes[shape]
 
-    def results(self, at: Callable[[Expr], int]) -> Drawing:
-        """Draw the outputs and updates, and finish."""
+    def results(self, at: Callable[[Expr], int]) -> None:
+        """Draw the outputs and updates."""
         for name, value in self.graph.outputs.items():
-            if name:
-                self.add(Node(visible(name), "output", origin=value.origin), [at(value)])
+            self.add(Node(visible(name), "output", origin=value.origin), [at(value)])
         for parameter, value in self.graph.updates.items():
             self.add(Node(visible(parameter.name), "update", origin=value.origin), [at(value)])
+
+    def drawn(self) -> Drawing:
+        """What was drawn."""
         return Drawing(tuple(self.nodes), tuple(self.edges), tuple(self.clusters))
 
 
 class _Declared(_Pen):
-    def drawing(self) -> Drawing:
+    def drawing(self, results: bool = True) -> Drawing:
         numbers: dict[Expr, str] = {}
         for node in self.graph.nodes:
             text = None if node in self.graph.results else number(node)
@@ -155,7 +157,9 @@ class _Declared(_Pen):
                 continue
             operands = [numbers[i] if i in numbers else self.at[i] for i in node.inputs]
             self.at[node] = self.value(node, operands)
-        return self.results(self.at.__getitem__)
+        if results:
+            self.results(self.at.__getitem__)
+        return self.drawn()
 
 
 class _Scheduled(_Pen):
@@ -176,7 +180,8 @@ class _Scheduled(_Pen):
             for instr in kernel.body:
                 self._instr(k, kernel, instr, instr.node in stored)
             self._in_place(kernel)
-        return self.results(self._value)
+        self.results(self._value)
+        return self.drawn()
 
     def _instr(self, k: int, kernel: Kernel, instr: Instr, stored: bool) -> None:
         operands: list[int | str] = []
@@ -226,7 +231,7 @@ class _Scheduled(_Pen):
             home = self.homes.get(made)
             for read in kernel.reads:
                 mine = self.homes.get(read) or Home("parameter", read)
-                if home is not None and read is not made and _same(mine, home):
+                if mine == home and read is not made:
                     self._mark(self.at[read], self.at[made])
 
     def _mark(self, tail: int, head: int) -> None:
@@ -241,8 +246,3 @@ class _Scheduled(_Pen):
 def _titled(k: int, kernel: Kernel) -> Cluster:
     title = f"{k} {kernel.kind}" + (f" {kernel.name}" if len(kernel.body) > 1 else "")
     return Cluster(title, labels.kernel_space(kernel))
-
-
-def _same(a: Home, b: Home) -> bool:
-    """Is it one home? Keys that are expressions have no truth value to compare by."""
-    return a.kind == b.kind and (a.key is b.key or (a.kind != "parameter" and a.key == b.key))

@@ -93,9 +93,7 @@ def _entries(drawing: Drawing, sizes: Sequence[Size]) -> Entries:
     return found
 
 
-def _inside(
-    frame: Frame, sizes: Sequence[Size], entries: Entries, text: Text
-) -> tuple[_Laid, Box]:
+def _inside(frame: Frame, sizes: Sequence[Size], entries: Entries, text: Text) -> tuple[_Laid, Box]:
     """A cluster, ports at its top and bottom, and where its title goes: where no value enters."""
     wide, tall = text.size
     band = tall + 8
@@ -127,9 +125,7 @@ def _gap(lines: Sequence[float], across: float, needed: float) -> tuple[float, f
     return ends[-2], ends[-2] + needed
 
 
-def _whole(
-    frame: Frame, sizes: Sequence[Size], entries: Entries, inner: Sequence[_Laid]
-) -> _Laid:
+def _whole(frame: Frame, sizes: Sequence[Size], entries: Entries, inner: Sequence[_Laid]) -> _Laid:
     """Nodes and clusters; links meet clusters at their ports."""
     size = {
         item: sizes[item.number] if item.sort == "node" else inner[item.number].size

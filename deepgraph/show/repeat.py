@@ -8,6 +8,7 @@ from deepgraph.show.drawing import Drawing, Edge, Node
 from deepgraph.show.frames import Item, frames, way
 
 FAR = 6  # rows
+LEAVES = ("placeholder", "parameter", "constant")
 
 
 def repeated(drawing: Drawing) -> Drawing:
@@ -17,7 +18,6 @@ def repeated(drawing: Drawing) -> Drawing:
     """
     whole = frames(drawing, [way(drawing, edge) for edge in drawing.edges])[None]
     row = dict(zip(whole.items, whole.ranks(), strict=True))
-    leaves = set(range(len(drawing.nodes))) - {e.head for e in drawing.edges}
 
     def unit(k: int) -> Item:
         c = drawing.nodes[k].cluster
@@ -26,7 +26,7 @@ def repeated(drawing: Drawing) -> Drawing:
     again: dict[tuple[int, Item], int] = {}  # leaf and reader -> the reader's first node
     for edge in drawing.edges:
         far = row[unit(edge.head)] - row[unit(edge.tail)] >= FAR
-        if edge.tail in leaves and drawing.nodes[edge.tail].cluster is None and far:
+        if drawing.nodes[edge.tail].kind in LEAVES and far:
             key = edge.tail, unit(edge.head)
             again[key] = min(edge.head, again.get(key, edge.head))
     if not again:

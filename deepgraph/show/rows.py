@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+BETWEEN_BOXES, BETWEEN_POINTS = 26.0, 12.0
+
 
 class Link(NamedTuple):
     """From the bottom of one box to the top of another, at these distances from their left ends."""
@@ -90,6 +92,12 @@ def rows(widths: Sequence[float], ranks: Sequence[int], links: Sequence[Link]) -
     return made
 
 
+def gap(drawn: Rows, u: int, v: int) -> float:
+    """The least distance between two neighbours in a row."""
+    points = (u >= drawn.count) + (v >= drawn.count)
+    return (BETWEEN_BOXES, (BETWEEN_BOXES + BETWEEN_POINTS) / 2, BETWEEN_POINTS)[points]
+
+
 def untangle(drawn: Rows, sweeps: int = 12) -> None:
     """Order each row so that few links cross: barycentres, down and up, then exchanged neighbours.
 
@@ -119,9 +127,7 @@ def _where(drawn: Rows, joint: Joint) -> float:
 
 def _by_barycentre(drawn: Rows, row: list[int], joints: list[list[Joint]]) -> None:
     """Sort a row by the mean place of what each meets; what meets nothing keeps its place."""
-    means = {
-        v: sum(_where(drawn, j) for j in joints[v]) / len(joints[v]) for v in row if joints[v]
-    }
+    means = {v: sum(_where(drawn, j) for j in joints[v]) / len(joints[v]) for v in row if joints[v]}
     movers = iter(sorted((v for v in row if v in means), key=means.__getitem__))
     row[:] = [next(movers) if v in means else v for v in row]
     for k, v in enumerate(row):

@@ -8,7 +8,7 @@ from deepgraph.dims import code
 from deepgraph.drawn import Drawn
 from deepgraph.expr import Expr, Kind
 from deepgraph.graph import Graph, toposort
-from deepgraph.plan import Home, Plan
+from deepgraph.plan import Home, Plan, times
 from deepgraph.schedule import Instr, Kernel, Schedule
 from deepgraph.show.labels import kernel_space, label, number, operand_text, size_text, visible
 from deepgraph.show.measure import shortened
@@ -129,7 +129,8 @@ def _operand(names: _Names, kernel: Kernel, instr: Instr, p: int) -> str:
 
 def _plan(plan: Plan) -> list[str]:
     names = _Names(plan.schedule.graph.nodes)
-    count = len(plan.schedule.kernels)
+    spans = times(plan.schedule, plan.target).values()
+    kernel_at = [k for k, span in enumerate(spans) for _ in span]
     held: dict[int, list[Expr]] = {}
     for value, home in plan.homes.items():
         if home.kind == "slot":
@@ -137,8 +138,9 @@ def _plan(plan: Plan) -> list[str]:
     rows = [("slot", "bytes", "kernels", "life", "values")]
     for k, slot in enumerate(plan.slots):
         values = " → ".join(f"{names.of(v)} {v.op.name}" for v in held.get(k, ()))
-        life = f"{slot.first}-{slot.last}" if slot.first < slot.last else str(slot.first)
-        rows.append((str(k), size_text(slot.bytes), life, _bar(slot.first, slot.last, count),
+        first, last = kernel_at[slot.first], kernel_at[slot.last]
+        life = f"{first}-{last}" if first < last else str(first)
+        rows.append((str(k), size_text(slot.bytes), life, _bar(first, last, len(spans)),
                      values or "scratch"))  # fmt: skip
     lines = [f"peak {size_text(plan.peak_bytes)}; {size_text(plan.unplanned_bytes)} without reuse"]
     lines += _table(rows) if len(rows) > 1 else []
