@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from deepgraph.backends import library
 from deepgraph.backends.text import size_name, statement
@@ -33,6 +34,12 @@ def evaluate(
         {k: np.array(known[v]) for k, v in graph.outputs.items()},
         {p: np.array(known[v]) for p, v in graph.updates.items()},
     )
+
+
+def value(node: Expr) -> npt.NDArray[Any]:
+    """The value of an expression of constants alone."""
+    found: npt.NDArray[Any] = evaluate(Graph((), {"value": node}), {}, {})[0]["value"]
+    return found
 
 
 def _value(

@@ -188,7 +188,7 @@ def rewrite(
         waiting[node] = same, replacement
         stack.append(replacement)
     return Graph(
-        graph.inputs,
+        graph.placeholders,  # a call feeds them, in this order, whatever is still read
         {k: settled[v] for k, v in graph.outputs.items()},
         {p: settled[v] for p, v in graph.updates.items()},
         {n: settled.get(n) for n in graph.nodes},
@@ -203,13 +203,15 @@ def rebuilt(node: Expr, inputs: Sequence[Expr]) -> Expr:
 
 
 def _first(rules: Sequence[Rule], node: Expr, via: str) -> Expr | None:
-    for rule in rules:
-        with deriving(node.origin, via):
+    if not rules:
+        return None
+    with deriving(node.origin, via):
+        for rule in rules:
             better = rule(node)
-        if better is not None and better is not node:
-            if not same_type(better, node):
-                raise GraphError(f"{via}: {rule.__name__} turned {node} into {better}")
-            return better
+            if better is not None and better is not node:
+                if not same_type(better, node):
+                    raise GraphError(f"{via}: {rule.__name__} turned {node} into {better}")
+                return better
     return None
 
 

@@ -1,4 +1,4 @@
-"""The passes, and the driver that runs them: graph to graph, graph to schedule, schedule to plan."""
+"""The passes, and the driver that runs them: graph to graph, to schedule, to plan."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ if __name__ != "deepgraph.passes":
 
 from deepgraph.errors import GraphError
 from deepgraph.graph import Graph
-from deepgraph.passes.fold import fold
+from deepgraph.passes.fold import Evaluate, fold
 from deepgraph.passes.fuse import fuse, split
 from deepgraph.passes.layout import layout
 from deepgraph.passes.lower import lower
 from deepgraph.passes.order import order
+from deepgraph.passes.own import own
 from deepgraph.passes.place import place
 from deepgraph.passes.prune import prune
 from deepgraph.passes.share import share
@@ -41,14 +42,18 @@ class Stage:
     value: Any
 
 
-def pipeline(target: Target, hints: Mapping[str, int]) -> dict[str, Callable[[Any], Any]]:
-    """The passes by name, in the order they run."""
+def pipeline(
+    target: Target, evaluate: Evaluate, hints: Mapping[str, int]
+) -> dict[str, Callable[[Any], Any]]:
+    """The passes by name, in the order they run; `simplify.2` sees what `lower` brought."""
     return {
         "share": partial(share, target=target),
-        "fold": partial(fold, target=target),
-        "simplify": partial(simplify, target=target),
+        "fold": partial(fold, target=target, evaluate=evaluate),
+        "simplify": partial(simplify, target=target, evaluate=evaluate),
         "prune": partial(prune, target=target),
         "lower": partial(lower, target=target),
+        "simplify.2": partial(simplify, target=target, evaluate=evaluate, stable=False),
+        "own": partial(own, target=target),
         "fuse": partial(fuse, target=target, hints=hints),
         "layout": partial(layout, target=target),
         "order": partial(order, target=target, hints=hints),
@@ -56,18 +61,19 @@ def pipeline(target: Target, hints: Mapping[str, int]) -> dict[str, Callable[[An
     }
 
 
-NAMES = ("share", "fold", "simplify", "prune", "lower", "fuse", "layout", "order", "place")
-_NEEDED = ("lower",)  # no backend runs what it leaves out
+NAMES = ("share", "fold", "simplify", "prune", "lower", "own", "fuse", "layout", "order", "place")
+_NEEDED = ("lower", "own")  # no backend runs what they leave out
 
 
 def run(
-    graph: Graph, target: Target, without: Collection[str] = (),
+    graph: Graph, target: Target, evaluate: Evaluate, without: Collection[str] = (),
     hints: Mapping[str, int] | None = None, check: Callable[[Stage], None] | None = None,
 ) -> dict[str, Stage]:  # fmt: skip
     """Run the passes over a graph; each result is verified and kept under the pass's name.
 
-    `without` names passes to leave out: without `fuse` each node is a kernel, without `place`
-    nothing shares memory. `DEEPGRAPH_DUMP=folder` writes every stage there as text.
+    `evaluate` gives the value of an expression of constants. `without` names passes to leave out:
+    without `fuse` each node is a kernel, without `place` nothing shares memory.
+    `DEEPGRAPH_DUMP=folder` writes every stage there as text.
     """
     for name in without:
         if name not in NAMES or name in _NEEDED:
@@ -75,8 +81,8 @@ def run(
             raise GraphError(f"no pass {name!r} to leave out: there are {can}")
     stages = {"declared": Stage("declared", "graph", 0.0, graph)}
     value: Any = graph
-    for name, pass_ in pipeline(target, hints or {}).items():
-        if name in without:
+    for name, pass_ in pipeline(target, evaluate, hints or {}).items():
+        if name.partition(".")[0] in without:
             if name not in _INSTEAD:
                 continue
             pass_ = partial(_INSTEAD[name], target=target)

@@ -1,0 +1,32 @@
+"""Give each result memory of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from deepgraph.errors import deriving
+from deepgraph.expr import OPS, Expr, Kind
+from deepgraph.graph import Graph
+from deepgraph.target import Target
+
+
+def own(graph: Graph, target: Target) -> Graph:
+    """The graph with a copy of each result that is a leaf, a view or another output.
+
+    Each output then has memory that no input, parameter or other output shares.
+    """
+    taken: set[Expr] = set()
+
+    def owned(value: Expr) -> Expr:
+        if value.op.kind not in (Kind.VIEW, Kind.SOURCE) and value not in taken:
+            taken.add(value)
+            return value
+        with deriving(value.origin, "own"):
+            return OPS["copy"](value)
+
+    outputs = {name: owned(value) for name, value in graph.outputs.items()}
+    updates = {
+        p: v if v.op.kind not in (Kind.VIEW, Kind.SOURCE) else owned(v)
+        for p, v in graph.updates.items()
+    }
+    return replace(graph, outputs=outputs, updates=updates, became={})

@@ -1,0 +1,138 @@
+"""Forms that neither overflow nor cancel, in place of those that do: at least as accurate."""
+
+from __future__ import annotations
+
+from deepgraph.dims import at_least
+from deepgraph.dtypes import is_float
+from deepgraph.expr import OPS, Expr, Kind
+from deepgraph.graph import Rule
+from deepgraph.passes.algebra import is_positive
+from deepgraph.passes.patterns import FLOATS, fit, patterns
+from deepgraph.passes.shapes import reshaped
+
+_RULES = patterns(FLOATS, """
+    exp(x) - 1 -> expm1(x)
+    exp(x) + -1 -> expm1(x)
+    sqrt(square(x)) -> abs(x)
+    1 / (1 + exp(-x)) -> sigmoid(x)
+    reciprocal(1 + exp(-x)) -> sigmoid(x)
+    exp(x) / (1 + exp(x)) -> sigmoid(x)
+    log(sigmoid(x)) -> -softplus(-x)
+    log(1 - sigmoid(x)) -> -softplus(x)
+    log1p(-sigmoid(x)) -> -softplus(x)
+    log(1 + exp(x)) -> softplus(x)
+    log(1 + x) -> log1p(x)
+    log(1 - x) -> log1p(-x)
+""")  # fmt: skip
+
+
+def _softplus(node: Expr) -> Expr | None:
+    """log1p(exp(x)) -> softplus(x), unless x is never positive: exp cannot overflow then."""
+    (x,) = node.inputs
+    if x.op.name != "exp":
+        return None
+    (z,) = x.inputs
+    never = z.op.name == "negative" and is_positive(z.inputs[0])
+    return None if never else OPS["softplus"](z)
+
+
+# exp(z) over its sum, or the sum alone, whatever the size of z: exp(z - c) has the same quotients.
+
+
+def _logsumexp(node: Expr) -> Expr | None:
+    """log(sum(exp(z))) -> log(sum(exp(z - c))) + c"""
+    (total,) = node.inputs
+    if not _overflows(total):
+        return None
+    _, calm, shift = _calmed(total)
+    return reshaped(OPS["log"](calm) + shift, node.shape)
+
+
+def _softmax(node: Expr) -> Expr | None:
+    """exp(z) / sum(exp(z)) -> exp(z - c) / sum(exp(z - c))"""
+    powers, over = node.inputs
+    total = _kept(over)
+    if total is None or not _overflows(total) or total.inputs[0] is not powers:
+        return None
+    calm_powers, calm, _ = _calmed(total)
+    return calm_powers / calm
+
+
+def _softmax_grad(node: Expr) -> Expr | None:
+    """g / sum(exp(z)) * exp(z), which a gradient is, likewise."""
+    for quotient, powers in (node.inputs, node.inputs[::-1]):
+        inner = quotient.inputs[0] if quotient.op.name == "expand_dims" else quotient
+        if inner.op.name != "divide":
+            continue
+        g, over = inner.inputs
+        total = over if inner is not quotient else _kept(over)
+        if total is None or not _overflows(total) or total.inputs[0] is not powers:
+            continue
+        if inner is not quotient and quotient.attr("axis") != total.attr("axis"):
+            continue
+        calm_powers, calm, _ = _calmed(total)
+        scaled = g / reshaped(calm, over.shape)
+        return fit(reshaped(scaled, quotient.shape) * calm_powers, node)
+    return None
+
+
+def _log_softmax(node: Expr) -> Expr | None:
+    """log(exp(z) / sum(exp(z))) -> z - log(sum(exp(z))), where z is shifted: nothing cancels."""
+    (quotient,) = node.inputs
+    if quotient.op.name != "divide" or quotient.inputs[0].op.name != "exp":
+        return None
+    powers, over = quotient.inputs
+    total = _kept(over)
+    if total is None or total.inputs[0] is not powers or not _is_shifted(powers.inputs[0]):
+        return None
+    return powers.inputs[0] - OPS["log"](over)
+
+
+def _kept(x: Expr) -> Expr | None:
+    """The sum that `x` is, with its axes kept or put back, so that it lines up with its operand."""
+    if x.op.name == "expand_dims" and x.inputs[0].op.name == "sum":
+        (total,) = x.inputs
+        lined_up = x.attr("axis") == total.attr("axis") and x.ndim == total.inputs[0].ndim
+        return total if lined_up else None
+    return x if x.op.name == "sum" and x.attr("keepdims") else None
+
+
+def _overflows(total: Expr) -> bool:
+    """Is it a sum of powers of e that nobody has shifted yet, over axes that hold something?"""
+    if total.op.name != "sum" or total.inputs[0].op.name != "exp":
+        return False
+    (powers,) = total.inputs
+    if not is_float(powers.dtype) or total.dtype != powers.dtype:
+        return False
+    holds = all(at_least(powers.shape[a], 1) is True for a in total.attr("axis"))
+    return holds and not _is_shifted(powers.inputs[0])
+
+
+def _is_shifted(z: Expr) -> bool:
+    """Is it `x - c`, where c comes from the greatest of x?"""
+    if z.op.name != "subtract":
+        return False
+    c = z.inputs[1]
+    while c.op.kind is Kind.VIEW or c.op.name == "where":
+        c = c.inputs[-1] if c.op.kind is Kind.VIEW else c.inputs[1]
+    return c.op.name == "max"
+
+
+def _calmed(total: Expr) -> tuple[Expr, Expr, Expr]:
+    """exp(z - c), its sum with axes kept, and c: the greatest z, or 0 where that is not finite."""
+    (powers,) = total.inputs
+    (z,), axes = powers.inputs, total.attr("axis")
+    top = OPS["max"](z, axes, True)
+    shift = OPS["where"](OPS["isfinite"](top), top, 0)
+    calm = OPS["exp"](z - shift)
+    return calm, OPS["sum"](calm, axes, True), shift
+
+
+STABLE: dict[str, list[Rule]] = {
+    "log": [_logsumexp, _log_softmax],
+    "log1p": [_softplus],
+    "divide": [_softmax],
+    "multiply": [_softmax_grad],
+}  # fmt: skip
+for _rule in _RULES:
+    STABLE.setdefault(_rule.left.op, []).append(_rule)
