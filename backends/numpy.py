@@ -1,4 +1,4 @@
-"""NumPy code: a fused kernel is a function of ufunc statements with `out=`, run block by block if large."""
+"""NumPy code: a fused kernel is a function of ufunc statements, run block by block if large."""
 
 from __future__ import annotations
 
@@ -150,9 +150,7 @@ def _bytes(shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
     return total
 
 
-def view(
-    base: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0
-) -> Array:
+def view(base: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> Array:
     """An array over the memory of `base`; strides and offset count elements."""
     if 0 in shape:
         return np.empty(shape, base.dtype)

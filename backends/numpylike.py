@@ -1,4 +1,4 @@
-"""The driver: one Python function over planned buffers, shared by backends whose arrays are NumPy-like."""
+"""The driver: one Python function over planned buffers, for arrays that are like NumPy's."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ class Driver:
         self.constants = leaves(plan)
         for c in self.constants:
             self._name(c, "c0")
-        self.numbers: dict[Literal, str] = {}  # constants of one element, by the name of their array
+        self.numbers: dict[
+            Literal, str
+        ] = {}  # constants of one element, by the name of their array
         self._views: dict[tuple[Any, ...], str] = {}
         self.setup: list[str] = []  # lines of bind
         self.fresh: list[str] = []  # lines of step that view what each call brings
@@ -82,7 +84,9 @@ class Driver:
         numbers = [f"{name} = {self.xp}.array({literal(n)}, {n.value.dtype.name!r})"
                    for n, name in self.numbers.items()]  # fmt: skip
         head = ", ".join(["slot", "parameters", "constants", "cut", *self.sizes])
-        return "\n".join([*numbers, "", f"def bind({head}):", *(f"    {x}" if x else "" for x in body), ""])
+        return "\n".join(
+            [*numbers, "", f"def bind({head}):", *(f"    {x}" if x else "" for x in body), ""]
+        )
 
     def _call(self, kernel: Kernel) -> str:
         args = [self.access(a) for a in kernel.loads]
@@ -197,4 +201,3 @@ def where(kernel: Kernel) -> str:
     """The user's line that a kernel computes, the last one of it."""
     origin = kernel.nodes[-1].origin
     return "  ".join(filter(None, [f"{origin.scope} {origin.where}".strip(), origin.line]))
-

@@ -43,7 +43,9 @@ def run_blocks(
     names = plan.registers[kernel]
     stores = len(kernel.stores)
     position = {"y": first, "t": first + stores}
-    across = {position[names[k][0]] + int(names[k][1:]): kernel.body[k].node for k in blocks.cut.across}
+    across = {
+        position[names[k][0]] + int(names[k][1:]): kernel.body[k].node for k in blocks.cut.across
+    }
     scratch = plan.scratch[kernel]
     shapes = {first + stores + k: _block_shape(s.shape, axis, rows, binding)
               for k, s in enumerate(scratch)}  # fmt: skip
@@ -89,9 +91,7 @@ def _extent(kernel: Kernel, axis: int, binding: Binding) -> int:
     return bind(kernel.space[axis], binding.sizes)
 
 
-def _block_shape(
-    shape: tuple[Any, ...], axis: int, rows: int, binding: Binding
-) -> tuple[int, ...]:
+def _block_shape(shape: tuple[Any, ...], axis: int, rows: int, binding: Binding) -> tuple[int, ...]:
     from deepgraph.dims import bind
 
     full = bind(shape, binding.sizes)

@@ -36,7 +36,8 @@ def _template(node: Expr) -> str:
     if node.op.kind is Kind.REDUCE:
         wide = accumulator(node.dtype)
         dtype = f", dtype='{wide.name}'" if wide != node.inputs[0].dtype else ""
-        return f"{{xp}}.{ufunc}.reduce({{0}}, axis={{axis}}{dtype}, out={{out}}, keepdims={{keepdims}})"
+        where = f"axis={{axis}}{dtype}, out={{out}}, keepdims={{keepdims}}"
+        return f"{{xp}}.{ufunc}.reduce({{0}}, {where})"
     return f"{{xp}}.{ufunc}({{args}}, out={{out}})"
 
 

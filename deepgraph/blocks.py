@@ -30,7 +30,7 @@ class Blocks:
 def blocks(
     kernel: Kernel, target: Target, sizes: Mapping[str, int], threads: int = 1
 ) -> Blocks | None:
-    """The pieces in which to run a kernel at these sizes; None where it is small or cannot be cut."""
+    """The pieces in which to run a kernel at these sizes; None if it is small or cannot be cut."""
     if target.atomic or (where := kernel.cut) is None:
         return None
     space = bind(kernel.space, sizes)

@@ -35,7 +35,7 @@ class Kind(Enum):
 
 
 class Type(NamedTuple):
-    """What a typing rule gives: shape, dtype, and attributes in their normal form if they changed."""
+    """What a typing rule gives: shape, dtype, and attributes in normal form if they changed."""
 
     shape: Shape
     dtype: DType
@@ -327,7 +327,7 @@ class Expr(Drawn):
     def astype(self, dtype: Any) -> Expr: return OPS["astype"](self, dtype)
     def flatten(self) -> Expr: return self.reshape(-1)
     def squeeze(self, axis: Any = None) -> Expr: return OPS["squeeze"](self, axis)
-    def clip(self, min: Any = None, max: Any = None) -> Expr: return FUNCTIONS["clip"](self, min, max)  # noqa: A002, E501
+    def clip(self, min: Any = None, max: Any = None) -> Expr: return FUNCTIONS["clip"](self, min, max)  # noqa: E501
     # fmt: on
 
     __hash__ = object.__hash__
@@ -397,7 +397,7 @@ def composition(function: Function) -> Function:
 class Literal:
     """A constant's value, read-only; equal when dtype and bytes are, so 1, 1.0, True, -0.0 differ.
 
-    Arrays over 4 KB are keyed by identity: hashing them at each merge would cost more than it saves.
+    Arrays over 4 KB are keyed by identity: hashing them would cost more than merging saves.
     """
 
     __slots__ = ("key", "value")

@@ -42,7 +42,9 @@ class Parameter(Expr):
         self, value: Any, name: str = "", dtype: Any = None, rate: float = 1.0, decay: float = 1.0
     ) -> None:
         if isinstance(value, Expr):
-            raise DTypeError("a parameter starts from numbers: got an expression; update it instead")
+            raise DTypeError(
+                "a parameter starts from numbers: got an expression; update it instead"
+            )
         if dtype is None and isinstance(value, float) and not isinstance(value, np.generic):
             dtype = DEFAULT_FLOAT
         array = np.array(value, None if dtype is None else as_dtype(dtype), order="C")
@@ -61,7 +63,7 @@ class Parameter(Expr):
     def storage(
         self, device: str = "cpu", move: Callable[[npt.NDArray[Any]], Any] | None = None
     ) -> Any:
-        """The live array on `device`, brought up to date by `move` where another holds newer data."""
+        """The live array on `device`, brought up to date by `move` if another is newer."""
         copies: dict[str, Any] = self._copies  # type: ignore[attr-defined]
         newest: str = self._newest  # type: ignore[attr-defined]
         if device not in copies:
@@ -100,7 +102,7 @@ class Parameter(Expr):
             super().__setattr__(name, value)
 
     def assign(self, value: Any) -> None:
-        """Write a value of the same shape into the storage; a dtype that cannot be cast safely raises."""
+        """Write a value of the same shape into the storage; another kind of dtype raises."""
         array = np.asarray(value)
         if array.shape != self.shape:
             shapes = f"{pretty(array.shape)} into {self!r}"

@@ -294,7 +294,7 @@ def _offsets(
 def _by_time(
     spans: Sequence[tuple[int, int]], nbytes: Sequence[int]
 ) -> tuple[tuple[int, ...], int]:
-    """Place slots as their lives begin, each in the tightest gap: for plans of thousands of slots."""
+    """Place slots as their lives begin, each in the tightest gap: for thousands of them."""
     offsets = [0] * len(spans)
     gaps: dict[int, int] = {}  # start -> end of free stretches
     ends: dict[int, int] = {}  # end -> start of the same
@@ -332,9 +332,7 @@ def _by_time(
     return tuple(offsets), peak
 
 
-def _overlaps(
-    spans: Sequence[tuple[int, int]], nbytes: Sequence[int]
-) -> dict[int, list[int]]:
+def _overlaps(spans: Sequence[tuple[int, int]], nbytes: Sequence[int]) -> dict[int, list[int]]:
     """For each slot that takes bytes, the others alive at some time of its life."""
     found: dict[int, list[int]] = {}
     alive: list[int] = []

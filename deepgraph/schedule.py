@@ -1,4 +1,4 @@
-"""Schedule: which nodes run together, in which order, over which memory. Plan: where values live."""
+"""Schedule: which nodes run together, in which order, and how they step through memory."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ def same_strided(a: Strided, b: Strided) -> bool:
     return (
         same_shape(a.shape, b.shape)
         and all(
-            same(n, 1) or same(s, t)
-            for n, s, t in zip(a.shape, a.strides, b.strides, strict=True)
+            same(n, 1) or same(s, t) for n, s, t in zip(a.shape, a.strides, b.strides, strict=True)
         )
         and same(a.offset, b.offset)
     )

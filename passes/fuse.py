@@ -100,7 +100,7 @@ class _Fusion:
     def _enter(self, node: Expr, alignments: Alignments) -> None:
         alone = single(node)
         cluster = _Cluster(
-            len(self.line), [node], list(alone.space), dict(alone.index or {}), alone.is_call, {}
+            len(self.line), [node], list(alone.space), dict(alone.index), alone.is_call, {}
         )  # fmt: skip
         if node.op.kind is Kind.REDUCE:
             cluster.folds[node] = _fold_axes(node, cluster.index[node])
@@ -139,7 +139,9 @@ class _Fusion:
         if matched is None or (self.thrifty and self._seen_outside(a, b)):
             return
         moved, space = matched
-        index = {n: tuple(None if x is None else moved[x] for x in axes) for n, axes in a.index.items()}
+        index = {
+            n: tuple(None if x is None else moved[x] for x in axes) for n, axes in a.index.items()
+        }
         folds = {n: _fold_axes(n, index[n]) for n in a.folds}
         if not self._runs_by_rows(a, b, {**folds, **b.folds}, index):
             return
@@ -189,12 +191,13 @@ class _Fusion:
 
     def _seen_outside(self, a: _Cluster, b: _Cluster) -> bool:
         return any(
-            n in self.graph.results or any(self.home[e.reader] not in (a, b) for e in self.outgoing[n])
+            n in self.graph.results
+            or any(self.home[e.reader] not in (a, b) for e in self.outgoing[n])
             for n in a.nodes
         )
 
     def _hoists(self, a: _Cluster, moved: Mapping[int, int]) -> bool:
-        """Is a smaller producer computed once a row, not once an element? Its axes are the outer."""
+        """Is a smaller producer computed once a row, not an element? Its axes are the outer."""
         return set(moved.values()) == set(range(len(moved)))
 
     def _runs_by_rows(
@@ -227,7 +230,7 @@ class _Fusion:
         return False
 
     def _make_room(self, a: _Cluster, b: _Cluster) -> bool:
-        """Bring the line in an order in which `b` can stand for both; False where a path goes around.
+        """Order the line so that `b` can stand for both; False where a path goes around.
 
         Within the stretch from `a` to `b`: what `b` needs, then `b`, then what needs `a` (the
         local reordering of Pearce and Kelly, 2006).
@@ -235,15 +238,16 @@ class _Fusion:
         late = _reached([c for c in a.after if c is not b], "after", lambda c: c.place <= b.place)
         if late is None or b in late:
             return False
-        early = _reached([c for c in b.before if c is not a], "before", lambda c: c.place >= a.place)
+        early = _reached(
+            [c for c in b.before if c is not a], "before", lambda c: c.place >= a.place
+        )
         if early is None:
             return False
-        order = [*sorted(early, key=_place), b, *sorted(late, key=_place)]
-        places = sorted([a.place, *(c.place for c in order)])
+        line = [*sorted(early, key=_place), b, *sorted(late, key=_place)]
+        places = sorted([a.place, *(c.place for c in line)])
         self.line[places[0]] = None
-        for cluster, place in zip(order, places[1:], strict=True):
-            cluster.place = place
-            self.line[place] = cluster
+        for cluster, cluster.place in zip(line, places[1:], strict=True):
+            self.line[cluster.place] = cluster
         return True
 
     def _affordable(self, a: _Cluster, b: _Cluster) -> bool:

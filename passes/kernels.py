@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from deepgraph.dims import Dim, Size, at_least, product, same
 from deepgraph.errors import GraphError, deriving
 from deepgraph.expr import OPS, Expr, Kind, Literal, Strided
 from deepgraph.graph import Graph
-from deepgraph.schedule import Access, Instr, Kernel, Operand, Order, Schedule, Store, contiguous
 from deepgraph.passes.views import Alignments, Axes
+from deepgraph.schedule import Access, Instr, Kernel, Operand, Order, Schedule, Store, contiguous
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class Group:
 
     nodes: tuple[Expr, ...]
     space: tuple[Size, ...] = ()
-    index: Mapping[Expr, Axes] = None  # type: ignore[assignment]
+    index: Mapping[Expr, Axes] = field(default_factory=dict)
 
     @property
     def is_call(self) -> bool:
@@ -68,9 +68,7 @@ def build(graph: Graph, groups: Sequence[Group], orders: Mapping[Expr, Order]) -
 
 
 class _Builder:
-    def __init__(
-        self, graph: Graph, groups: Sequence[Group], orders: Mapping[Expr, Order]
-    ) -> None:
+    def __init__(self, graph: Graph, groups: Sequence[Group], orders: Mapping[Expr, Order]) -> None:
         self.orders = orders
         self.alignments = Alignments()
         self.home = {n: g for g in groups for n in g.nodes}
@@ -91,7 +89,9 @@ class _Builder:
         if node not in self._found:
             while not isinstance(found := self._through(node), tuple):
                 if found.inputs[0] in self._copied:
-                    raise GraphError(f"no strides express {found!r} of row-major {found.inputs[0]!r}")
+                    raise GraphError(
+                        f"no strides express {found!r} of row-major {found.inputs[0]!r}"
+                    )
                 self._copy(found.inputs[0])
             self._found[node] = found
         return self._found[node]
@@ -162,7 +162,9 @@ class _Builder:
             numbers[node] = len(loads) + len(body)
             body.append(_instr(node, args, group))
         stores = tuple(
-            Store(numbers[n], Access(n, self._place(n, group))) for n in group.nodes if n in self.leaving
+            Store(numbers[n], Access(n, self._place(n, group)))
+            for n in group.nodes
+            if n in self.leaving
         )
         return _kernel(group.space, tuple(loads.values()), tuple(body), stores)
 
@@ -320,4 +322,3 @@ def _sorted(kernels: Sequence[Kernel]) -> tuple[Kernel, ...]:
                 done[top] = None
                 stack.pop()
     return tuple(done)
-

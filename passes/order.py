@@ -44,7 +44,7 @@ def order(schedule: Schedule, target: Target, hints: Mapping[str, int] | None = 
 
 @dataclass(frozen=True)
 class Task:
-    """Something to run: the values it reads and writes; `free` are those whose bytes never count."""
+    """Something to run: what it reads and writes; the bytes of `free` never count."""
 
     reads: Sequence[Hashable]
     writes: Sequence[Hashable]
@@ -212,7 +212,9 @@ def _ordered_body(kernel: Kernel, size: _Bytes, last: Mapping[Expr, Kernel]) -> 
     }  # fmt: skip
     where = kernel.cut
     late = where.after if where is not None else frozenset()
-    tasks = [Task(sorted(set(i.registers)), (first + k,), lasting) for k, i in enumerate(kernel.body)]
+    tasks = [
+        Task(sorted(set(i.registers)), (first + k,), lasting) for k, i in enumerate(kernel.body)
+    ]
     stored = {s.register for s in kernel.stores}
     chosen = best_order(tasks, nbytes, stored)
     chosen = sorted(chosen, key=lambda k: k in late)  # what waits for all pieces comes last

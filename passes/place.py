@@ -1,4 +1,4 @@
-"""Give every value a home: in place where that is safe, else a slot that others use before and after."""
+"""Give every value a home: in place where that is safe, else a slot shared over time."""
 
 from __future__ import annotations
 
@@ -118,8 +118,9 @@ class _Planner:
             return Home("output", self.outputs[value])
         for parameter in self.updates.get(value, ()):
             if self._may_update(kernel, k, parameter):
-                reads = [j for j, a in enumerate(kernel.loads) if a.value is parameter]
-                shared |= {k: j for j in reads}
+                for j, access in enumerate(kernel.loads):
+                    if access.value is parameter:
+                        shared[k] = j
                 return Home("parameter", parameter)
         return None
 

@@ -44,7 +44,7 @@ def in_place(kernel: Kernel, load: int, store: int) -> bool:
 def assign(
     kernel: Kernel, dying: Collection[int] = (), shared: Mapping[int, int] | None = None
 ) -> Assignment:
-    """Linear scan over the statements: in place where an argument dies, else any memory that is free.
+    """Linear scan over the statements: in place where an argument dies, else in free memory.
 
     `dying` are loads whose memory may be overwritten, `shared` says which store takes which
     load's memory. Stores lend their memory to what comes before them.

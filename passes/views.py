@@ -51,7 +51,8 @@ def _compose(axes: Axes | None, view: Expr) -> Axes | None:
             return None
         found.append(axes[hits[0]])
     shown = {k for k in found if k is not None}
-    whole = {k for k, a in zip(axes, range(source.ndim), strict=True) if not same(source.shape[a], 1)}
+    whole = {
+        k for k, a in zip(axes, range(source.ndim), strict=True) if not same(source.shape[a], 1)
+    }
     return tuple(found) if whole - {None} <= shown and len(shown) == sum(
         k is not None for k in found) else None  # fmt: skip
-

@@ -1,4 +1,4 @@
-"""What only fed sizes decide: positions on named axes, sizes that would be negative, float64 by accident."""
+"""What only fed sizes decide: positions on named axes, negative sizes; float64 by accident."""
 
 from __future__ import annotations
 
@@ -43,5 +43,7 @@ def test_float32_that_meets_float64_warns_once_with_the_line() -> None:
         "    z = x * np.ones(3)\n"
         "    print(len(seen), z.dtype, seen[0].category.__name__)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.splitlines() == ["0", "1 float64 PrecisionWarning"]

@@ -13,7 +13,7 @@ from deepgraph.expr import Expr, Kind, Op, Type
 
 
 def broadcast(*shapes: Shape) -> Shape:
-    """NumPy's broadcasting over symbolic sizes: a named size stretches nothing and is not stretched.
+    """NumPy's broadcasting over symbolic sizes: a named size is never stretched.
 
     Raises ShapeError where sizes differ; two different names differ, whatever they will be.
     """

@@ -50,7 +50,9 @@ def placeholder(name: str, shape: Shape = (), dtype: Any = "float32") -> Type:
     placeholder x: float32[batch, 784]
     """
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
-        raise ShapeError(f"a placeholder's name is fed as a keyword, so a Python name: got {name!r}")
+        raise ShapeError(
+            f"a placeholder's name is fed as a keyword, so a Python name: got {name!r}"
+        )
     as_type = as_dtype(dtype)
     return Type(as_shape(shape), as_type, {"shape": as_shape(shape), "dtype": as_type})
 
