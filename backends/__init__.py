@@ -38,7 +38,6 @@ class Bound:
     binding: Binding
     run: Callable[[Sequence[Any], Sequence[Any]], None]
     allocated: int  # bytes really taken for the arena
-    run_kernel: Callable[[int], Callable[[], None]] | None = None
 
 
 class Program(Protocol):
@@ -93,7 +92,7 @@ def resolve(name: str) -> tuple[Backend, str]:
     """The backend for a name or "auto", and why it was chosen."""
     if name != "auto":
         return get(name), "asked for by name"
-    reasons = []
+    reasons: list[str] = []
     for candidate in AUTO:
         backend = named(candidate)
         reason = backend.missing()

@@ -1,19 +1,22 @@
-"""The meaning of a graph: node by node through NumPy, no passes, no reuse. The oracle of every test."""
+"""The meaning of a graph: node by node through NumPy, no passes, no reuse; every test's oracle."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from deepgraph.backends import library
+from deepgraph.backends import Bound, Source, library
 from deepgraph.backends.text import size_name, statement
 from deepgraph.dims import bind
 from deepgraph.dtypes import DType, is_float
-from deepgraph.expr import Expr, Kind
+from deepgraph.expr import OPS, Expr, Kind
 from deepgraph.graph import Graph, expanded
+from deepgraph.parameter import Parameter
+from deepgraph.plan import Plan
+from deepgraph.target import Target
 
 Arrays = dict[Expr, Any]
 
@@ -21,7 +24,7 @@ Arrays = dict[Expr, Any]
 def evaluate(
     graph: Graph, values: Mapping[Expr, Any], sizes: Mapping[str, int], float64: bool = False
 ) -> tuple[dict[str, Any], Arrays]:
-    """The outputs by name and the updates by parameter, given each placeholder's and parameter's value.
+    """The outputs by name and the updates by parameter, given the placeholders and parameters.
 
     With `float64` every float is computed in float64, whatever its declared dtype.
     """
@@ -65,3 +68,50 @@ def _value(
     with np.errstate(all="ignore"):
         exec(statement(node, names, "out"), scope)
     return out
+
+
+class ReferenceBackend:
+    """Runs graphs as they were declared: slow, and right by definition."""
+
+    name = "reference"
+    target = Target(
+        "reference", atomic=False, optimised=False,
+        natives=frozenset(name for name, op in OPS.items() if op.numpy or op.ufunc),
+    )  # fmt: skip
+
+    def missing(self) -> str | None:
+        """Nothing: the package needs NumPy."""
+        return None
+
+    def emit(self, plan: Plan) -> Source:
+        """What runs, node by node; for reading."""
+        return Source(plan.schedule.graph.render() + "\n", ())
+
+    def load(self, source: Source, plan: Plan) -> ReferenceProgram:
+        """The graph itself, ready to be evaluated."""
+        return ReferenceProgram(plan)
+
+
+class ReferenceProgram:
+    """Evaluates the graph at each call, and writes outputs and updates at the end."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def bind(self, sizes: Mapping[str, int]) -> Bound:
+        """The evaluation at these sizes; it keeps no memory between calls."""
+        graph = self.plan.schedule.graph
+
+        def run(feeds: Sequence[Any], outs: Sequence[Any]) -> None:
+            values = dict(zip(graph.placeholders, feeds, strict=True))
+            values |= {p: p.storage() for p in graph.parameters if isinstance(p, Parameter)}
+            outputs, updates = evaluate(graph, values, sizes)
+            for out, result in zip(outs, outputs.values(), strict=True):
+                out[...] = result
+            for p, new in updates.items():
+                values[p][...] = new
+
+        return Bound(self.plan.bind(sizes), run, 0)
+
+
+backend = ReferenceBackend()

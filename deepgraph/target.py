@@ -16,6 +16,7 @@ class Target:
 
     name: str
     atomic: bool
+    optimised: bool = True  # False: it runs graphs as they were declared
     natives: frozenset[str] = frozenset()  # operations it has although they have a definition
     max_operands: int = 64  # arrays a kernel may take
     max_nodes: int = 500  # instructions a kernel may hold

@@ -79,6 +79,8 @@ def run(
         if name not in NAMES or name in _NEEDED:
             can = ", ".join(n for n in NAMES if n not in _NEEDED)
             raise GraphError(f"no pass {name!r} to leave out: there are {can}")
+    if not target.optimised:
+        without = [n for n in NAMES if n not in _NEEDED]
     stages = {"declared": Stage("declared", "graph", 0.0, graph)}
     value: Any = graph
     for name, pass_ in pipeline(target, evaluate, hints or {}).items():
