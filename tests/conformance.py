@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-import deepgraph as dg
 from conformance_arrays import ARRAYS
 from conformance_nn import NETS
+
+import deepgraph as dg
 from deepgraph.expr import Expr
 
 Array = npt.NDArray[Any]

@@ -94,7 +94,7 @@ def reduced(f: Callable[..., Expr]) -> Reduction:
     return reduction
 
 
-def extreme(f: Reduction, where_: Reduction, pair: Callable[[Any, Any], Expr]) -> Callable[..., Any]:
+def extreme(f: Reduction, place: Reduction, pair: Callable[[Any, Any], Expr]) -> Callable[..., Any]:
     """max and min: of two arrays, of all elements, or along an axis with the indices."""
 
     def found(x: Expr, dim: Any = None, keepdim: bool = False) -> Any:
@@ -102,7 +102,7 @@ def extreme(f: Reduction, where_: Reduction, pair: Callable[[Any, Any], Expr]) -
             return pair(x, dim)
         if dim is None:
             return f(x)
-        return f(x, axes(x, dim), keepdim), where_(x, axes(x, dim), keepdim)
+        return f(x, axes(x, dim), keepdim), place(x, axes(x, dim), keepdim)
 
     return found
 
@@ -257,13 +257,21 @@ def diagonal(x: Expr, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Expr:
 
 
 def diff(x: Expr, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Expr:
+    """PyTorch leaves out `prepend` and `append` where n is 0."""
     parts = [part for part in (prepend, x, append) if part is not None]
-    whole = dg.concat(parts, dim) if len(parts) > 1 else x
+    whole = dg.concat(parts, dim) if len(parts) > 1 and n else x
     return dg.diff(whole, min(n, whole.shape[dim]), dim)
 
 
 def unbind(x: Expr, dim: int = 0) -> list[Expr]:
     return dg.unstack(x, dim)
+
+
+def like(f: Callable[..., Expr]) -> Callable[..., Expr]:
+    def made(x: Expr, *value: Any, dtype: str | None = None, device: Any = None) -> Expr:
+        return f(x, *value, dtype=None if dtype is None else dtype.removeprefix("torch."))
+
+    return made
 
 
 def meshgrid(x: Any, *arrays: Any, indexing: str = "ij") -> list[Expr]:
@@ -380,7 +388,7 @@ _SAME = (
     "logical_and", "logical_not", "logical_or", "logical_xor", "matmul", "maximum", "minimum",
     "nextafter", "outer", "positive", "pow", "rad2deg", "reciprocal", "remainder", "sigmoid",
     "sign", "signbit", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trace", "true_divide",
-    "trunc", "broadcast_to", "dot", "ones_like", "zeros_like", "full_like",
+    "trunc", "broadcast_to", "dot",
 )  # fmt: skip
 
 ARRAYS: dict[str, Callable[..., Any]] = {
@@ -406,7 +414,8 @@ ARRAYS: dict[str, Callable[..., Any]] = {
     "split": split, "narrow": narrow, "select": select, "diag": diag, "tril": tril, "triu": triu,
     "diagonal": diagonal, "diff": diff, "unbind": unbind, "meshgrid": meshgrid,
     "movedim": dg.moveaxis, "addmm": addmm, "mm": dg.matmul, "bmm": dg.matmul, "mv": dg.matmul,
-    "vdot": dg.vecdot, "einsum": einsum, "tensordot": tensordot, "gather": gather,
+    "vdot": dg.vecdot, "einsum": einsum, "tensordot": tensordot, "full_like": like(dg.full_like),
+    "zeros_like": like(dg.zeros_like), "ones_like": like(dg.ones_like), "gather": gather,
     "index_select": index_select, "take_along_dim": take_along_dim, "__getitem__": getitem,
     "scatter_add": scatter_add, "scatter": scatter, "argsort": argsort, "sort": sort, "topk": topk,
 }  # fmt: skip

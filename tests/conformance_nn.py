@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from conformance_arrays import axes, soft
 
 import deepgraph as dg
-from conformance_arrays import axes, soft
 from deepgraph import nn
 from deepgraph.expr import Expr
 
@@ -70,7 +70,7 @@ def batch_norm(
 ) -> Expr:  # fmt: skip
     layer = nn.BatchNorm(momentum=momentum, eps=eps, affine=False)
     if not training:
-        layer.running_mean, layer.running_var = running_mean, running_var  # type: ignore[assignment]
+        layer.running_mean, layer.running_var = running_mean, running_var
     wide = x if x.ndim > 1 else dg.reshape(x, (1, *x.shape))
     y = _scaled(layer(wide, training=training), weight, bias)
     return dg.reshape(y, x.shape)
@@ -188,7 +188,7 @@ def _pooling(
     size: Sequence[int], kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int],
     dilation: Sequence[int], ceil_mode: bool,
 ) -> list[tuple[int, int]]:  # fmt: skip
-    """(before, after) for each axis: more after it where `ceil_mode` starts a window in the image."""
+    """(before, after) for each axis: more after where `ceil_mode` starts a window in the image."""
     pads = []
     for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True):
         spare = n + 2 * p - d * (k - 1) - 1
@@ -205,7 +205,7 @@ def max_pool2d(
 ) -> Any:  # fmt: skip
     kernel, holes, around = pair(kernel_size), pair(dilation), pair(padding)
     steps = pair(stride) if stride else kernel
-    pads = _pooling(x.shape[2:], kernel, steps, around, holes, ceil_mode)  # type: ignore[arg-type]
+    pads = _pooling(x.shape[2:], kernel, steps, around, holes, ceil_mode)
     padded = dg.pad(x, [(0, 0), (0, 0), *pads], -math.inf)
     seen = dg.windows(padded, (2, 3), kernel, steps, holes)
     if holes == (1, 1):
@@ -252,7 +252,7 @@ def adaptive_avg_pool2d(x: Expr, output_size: Any) -> Expr:
     wanted = output_size if isinstance(output_size, Sequence) else (output_size, output_size)
     weights = []
     for n, m in zip(x.shape[2:], wanted, strict=True):
-        size, count = int(n), int(n) if m is None else m  # type: ignore[call-overload]
+        size, count = int(n), int(n) if m is None else m
         parts = np.zeros((count, size))
         for i in range(count):
             first, last = i * size // count, -(-(i + 1) * size // count)
@@ -264,7 +264,7 @@ def adaptive_avg_pool2d(x: Expr, output_size: Any) -> Expr:
 def pixel_shuffle(x: Expr, upscale_factor: int) -> Expr:
     r = upscale_factor
     *lead, channels, high, wide = x.shape
-    k, c = len(lead), int(channels) // r**2  # type: ignore[call-overload]
+    k, c = len(lead), int(channels) // r**2
     y = dg.reshape(x, (*lead, c, r, r, high, wide))
     y = dg.permute_dims(y, (*range(k), k, k + 3, k + 1, k + 4, k + 2))
     return dg.reshape(y, (*lead, c, high * r, wide * r))
@@ -289,10 +289,10 @@ def pad(x: Expr, pad: Sequence[int], mode: str = "constant", value: float | None
         assert value is None
         for k, (before, after) in enumerate(pairs):
             if before or after:
-                x = dg.take(x, _source(int(x.shape[k]), before, after, mode), k)  # type: ignore[call-overload]
+                x = dg.take(x, _source(int(x.shape[k]), before, after, mode), k)
         return x
     kept = (
-        slice(max(-a, 0), int(n) - max(-b, 0))  # type: ignore[call-overload]
+        slice(max(-a, 0), int(n) - max(-b, 0))
         for (a, b), n in zip(pairs, x.shape, strict=True)
     )  # fmt: skip
     return dg.pad(x[tuple(kept)], [(max(a, 0), max(b, 0)) for a, b in pairs], value or 0)
@@ -311,7 +311,7 @@ def attention(
     width: Any = query.shape[-1]
     scores = query @ dg.matrix_transpose(key) * (1 / math.sqrt(width) if scale is None else scale)
     if is_causal:
-        attn_mask = dg.asarray(np.tri(*scores.shape[-2:], dtype=bool))  # type: ignore[arg-type]
+        attn_mask = dg.asarray(np.tri(*scores.shape[-2:], dtype=bool))
     if attn_mask is not None and attn_mask.dtype.kind == "b":
         scores = dg.where(attn_mask, scores, -math.inf)
     elif attn_mask is not None:
@@ -324,7 +324,7 @@ def embedding(weight: Expr, x: Expr, padding_idx: int | None = None) -> Expr:
     y = dg.take(weight, x, 0)
     if padding_idx is None:
         return y
-    row = padding_idx % int(weight.shape[0])  # type: ignore[call-overload]
+    row = padding_idx % int(weight.shape[0])
     return dg.where(dg.expand_dims(x == row, -1), dg.stop_gradient(y), y)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import sysconfig
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,6 +39,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if needs_gpu and not _has_gpu():
         for item in needs_gpu:
             item.add_marker(pytest.mark.skip(reason="no CuPy or no NVIDIA GPU here"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many cases of each operation passed, failed and were skipped, and why."""
+    counts: dict[str, Counter[str]] = {}
+    reasons: Counter[str] = Counter()
+    for outcome in ("passed", "failed", "skipped"):
+        for report in terminalreporter.getreports(outcome):
+            if not (found := re.search(r"test_conformance.py::test_case\[([\w.]+)-", report.nodeid)):
+                continue
+            counts.setdefault(found[1], Counter())[outcome] += 1
+            if outcome == "skipped" and isinstance(report.longrepr, tuple):
+                reasons[report.longrepr[2].removeprefix("Skipped: ")] += 1
+    counts.pop("NOTSET", None)  # pytest's name for no cases
+    total = sum(counts.values(), Counter())
+    if not total:
+        return
+    terminalreporter.section("conformance")
+    for op, count in sorted(counts.items()):
+        if set(count) != {"passed"}:
+            told = ", ".join(f"{n} {outcome}" for outcome, n in count.items())
+            terminalreporter.write_line(f"{op}: {told}")
+    for reason, n in reasons.most_common():
+        terminalreporter.write_line(f"skipped {n}: {reason}")
+    told = ", ".join(f"{total[outcome]} {outcome}" for outcome in ("passed", "failed", "skipped"))
+    terminalreporter.write_line(f"{sum(total.values())} cases of {len(counts)} operations: {told}")
 
 
 def _import_folder() -> Path:

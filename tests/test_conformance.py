@@ -14,15 +14,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conformance import OPERATIONS, Case, read
 
 import deepgraph as dg
-from conformance import OPERATIONS, Case, read
 from deepgraph.backends.reference import evaluate
 from deepgraph.expr import Expr
 from deepgraph.graph import Graph
 
 FOLDER = os.environ.get("DEEPGRAPH_CONFORMANCE", "")
 CASES = list(read(Path(FOLDER))) if FOLDER else []
+pytestmark = pytest.mark.skipif(not FOLDER, reason="DEEPGRAPH_CONFORMANCE names no folder of cases")
 
 
 def _has_mask(case: Case) -> bool:
@@ -50,7 +51,6 @@ SKIPPED: tuple[tuple[str, Callable[[Case], bool]], ...] = (
 INEXACT = {"nn.functional.hardsigmoid": 1e-7}  # PyTorch multiplies its gradient by a float32 sixth
 
 
-@pytest.mark.skipif(not FOLDER, reason="DEEPGRAPH_CONFORMANCE names no folder of cases")
 def test_there_are_cases() -> None:
     assert CASES, f"no cases in {FOLDER}"
 
@@ -72,7 +72,7 @@ def test_case(case: Case) -> None:
                 wanted[f"gradient {k}"], asked[f"gradient {k}"] = expected, g
     graph = Graph((), asked)
     values = dict(zip(placeholders, case.arrays, strict=True))
-    values |= {p: p.value for p in graph.parameters}  # type: ignore[attr-defined]
+    values |= {p: p.value for p in graph.parameters}
     rtol = INEXACT.get(case.op, 1e-9)
     _compare(evaluate(graph, values, {})[0], wanted, rtol)
     step = dg.compile(asked, inputs=placeholders, backend="numpy")

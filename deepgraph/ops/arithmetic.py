@@ -22,15 +22,23 @@ subtract = binary(
     "subtract", "The difference; not defined for booleans.",
     c="{0} - {1}", grad=lambda g, out, x, y: (g, -g),
 )  # fmt: skip
+
+# What scales g comes first in a gradient, since g may be one number everywhere; a sign comes last,
+# since it may be taken after a sum, or with the next factor.
+
+
+def _multiply_grad(g: Expr, out: Expr, x: Expr, y: Expr) -> Grads:
+    return (2 * g * x, None) if x is y else (g * y, g * x)
+
+
 multiply = binary(
-    "multiply", "The product; of booleans, `and`.",
-    c="{0} * {1}", grad=lambda g, out, x, y: (g * y, g * x),
+    "multiply", "The product; of booleans, `and`.", c="{0} * {1}", grad=_multiply_grad
 )  # fmt: skip
 
 
 def _divide_grad(g: Expr, out: Expr, x: Expr, y: Expr) -> Grads:
     by_x = g / y
-    return by_x, -by_x * out
+    return by_x, -(by_x * out)
 
 
 divide = binary(
@@ -43,7 +51,7 @@ floor_divide = binary(
 )  # fmt: skip
 remainder = binary(
     "remainder", "What `floor_divide` leaves, with the sign of the divisor.", aliases=("mod",),
-    c="dg_mod({0}, {1})", grad=lambda g, out, x, y: (g, -g * (x // y)), low=0.5, high=2.0,
+    c="dg_mod({0}, {1})", grad=lambda g, out, x, y: (g, -(g * (x // y))), low=0.5, high=2.0,
 )  # fmt: skip
 negative = unary(
     "negative", "The value with its sign changed; not defined for booleans.",
@@ -67,8 +75,8 @@ copysign: Op = binary(
     grad=lambda g, out, x, y: (g * sign(x) * copysign(1, y), None),
 )  # fmt: skip
 nextafter = binary(
-    "nextafter", "The number next to the first, on the way to the second. It has no gradient.",
-    c="nextafter({0}, {1})",
+    "nextafter", "The number next to the first, on the way to the second. Its slope is 1 and 0.",
+    c="nextafter({0}, {1})", grad=lambda g, out, x, y: (g, None),
 )  # fmt: skip
 
 
@@ -129,7 +137,7 @@ def _pow_grad(g: Expr, out: Expr, x: Expr, y: Expr) -> Grads:
     by_y = where((x == 0) & (y >= 0), 0, out * OPS["log"](x))
     if y.op is OPS["constant"] and y.shape == ():
         n = y.attr("value").value.item()
-        return g * (n * x ** (n - 1)) if n else None, g * by_y
+        return n * g * x ** (n - 1) if n else None, g * by_y
     return g * where(y == 0, 0, y * x ** (y - 1)), g * by_y
 
 
@@ -153,7 +161,7 @@ def pow(x: Expr, y: Expr) -> Type:
 
 
 square = unary(
-    "square", "The value times itself.", c="{0} * {0}", grad=lambda g, y, x: (g * (2 * x),)
+    "square", "The value times itself.", c="{0} * {0}", grad=lambda g, y, x: (2 * g * x,)
 )  # fmt: skip
 
 
@@ -176,7 +184,7 @@ cbrt = unary(
 
 @op(
     Kind.ELEMENTWISE, ufunc="reciprocal", c="1 / {0}", low=0.5, high=2.0,
-    grad=lambda g, y, x: (-g * y * y,),
+    grad=lambda g, y, x: (-(g * y * y),),
 )  # fmt: skip
 def reciprocal(x: Expr) -> Type:
     """1 divided by the value. Raises DTypeError for integers, which would be cut to 0."""
