@@ -45,9 +45,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """How many cases of each operation passed, failed and were skipped, and why."""
     counts: dict[str, Counter[str]] = {}
     reasons: Counter[str] = Counter()
+    case = re.compile(r"test_conformance.py::test_case\[([\w.]+)-")
     for outcome in ("passed", "failed", "skipped"):
         for report in terminalreporter.getreports(outcome):
-            if not (found := re.search(r"test_conformance.py::test_case\[([\w.]+)-", report.nodeid)):
+            if not (found := case.search(report.nodeid)):
                 continue
             counts.setdefault(found[1], Counter())[outcome] += 1
             if outcome == "skipped" and isinstance(report.longrepr, tuple):
