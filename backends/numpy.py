@@ -115,7 +115,7 @@ class NumpyProgram:
             end = self.scope.get(f"k{number}_end")
             kernel = plan.schedule.kernels[number]
             if kernel not in binding.blocks:
-                return main if end is None else _both(main, end)  # type: ignore[no-any-return]
+                return main if end is None else _both(main, end)
             return run_blocks(plan, kernel, binding, main, end)
 
         graph = plan.schedule.graph

@@ -41,7 +41,8 @@ def _bfloat16() -> DType:
         import ml_dtypes
     except ImportError as error:
         raise DTypeError("bfloat16 needs ml_dtypes: pip install ml_dtypes") from error
-    return np.dtype(ml_dtypes.bfloat16)
+    found: DType = np.dtype(ml_dtypes.bfloat16)
+    return found
 
 
 @cache

@@ -37,6 +37,8 @@ class Parameter(Expr):
     decay: float
     lock: threading.RLock
     serial: int  # the order of locking, so that two calls never wait for each other
+    _copies: dict[str, Any]  # the storage on each device
+    _newest: str  # the device that was written last; "" if all agree
 
     def __init__(
         self, value: Any, name: str = "", dtype: Any = None, rate: float = 1.0, decay: float = 1.0
@@ -64,24 +66,24 @@ class Parameter(Expr):
         self, device: str = "cpu", move: Callable[[npt.NDArray[Any]], Any] | None = None
     ) -> Any:
         """The live array on `device`, brought up to date by `move` if another is newer."""
-        copies: dict[str, Any] = self._copies  # type: ignore[attr-defined]
-        newest: str = self._newest  # type: ignore[attr-defined]
+        copies = self._copies
         if device not in copies:
             assert move is not None, f"no storage on {device}"
             copies[device] = move(self._host())
-        elif newest not in (device, ""):
-            copies[device][...] = self._host() if device == "cpu" else move(self._host())  # type: ignore[misc]
+        elif self._newest not in (device, ""):
+            newer = self._host()
+            copies[device][...] = newer if move is None else move(newer)
             object.__setattr__(self, "_newest", "")  # all copies agree
         return copies[device]
 
     def written(self, device: str = "cpu") -> None:
         """Say that a step wrote the storage on `device`: the other copies are older now."""
-        if len(self._copies) > 1:  # type: ignore[attr-defined]
+        if len(self._copies) > 1:
             object.__setattr__(self, "_newest", device)
 
     def _host(self) -> npt.NDArray[Any]:
-        array = self._copies[self._newest or "cpu"]  # type: ignore[attr-defined]
-        return array if isinstance(array, np.ndarray) else array.get()  # type: ignore[no-any-return]
+        array = self._copies[self._newest or "cpu"]
+        return array if isinstance(array, np.ndarray) else np.asarray(array.get())
 
     @property
     def value(self) -> npt.NDArray[Any]:

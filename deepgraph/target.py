@@ -18,7 +18,7 @@ class Target:
     atomic: bool
     optimised: bool = True  # False: it runs graphs as they were declared
     natives: frozenset[str] = frozenset()  # operations it has although they have a definition
-    max_operands: int = 64  # arrays a kernel may take
+    max_operands: int = 64  # values a kernel may read
     max_nodes: int = 500  # instructions a kernel may hold
     block: int = 1 << 17  # elements of a block, where a kernel runs block by block
     block_from: int = 1 << 20  # elements from which a kernel does

@@ -132,19 +132,23 @@ _BOOLEANS = patterns(BOOLEANS, """
 
 
 def factors(node: Expr) -> Expr | None:
-    """(x * k) * m -> x * (k * m), where k or m is a power of two and k * m a normal number."""
+    """(x * k) * m -> x * (k * m) and (k / x) * m -> (k * m) / x.
+
+    Where k or m is a power of two, and their product a normal number.
+    """
     if not is_float(node.dtype):
         return None
     for scaled, last in either(node):
         m = number(last)
-        if m is None or scaled.op is not node.op:
+        if m is None or scaled.op.name not in ("multiply", "divide"):
             continue
-        for x, first in either(scaled):
+        for first, x in either(scaled) if scaled.op is node.op else [scaled.inputs]:
             k = number(first)
-            if k is None or not (is_power_of_two(k) or is_power_of_two(m)):
+            if k is None or not x.dtype == k.dtype == m.dtype:
                 continue
-            if x.dtype == k.dtype == m.dtype and is_normal(value_of(k) * value_of(m), m.dtype):
-                return fit(x * (k * m), node)
+            exact = is_power_of_two(k) or is_power_of_two(m)
+            if exact and is_normal(value_of(k) * value_of(m), m.dtype):
+                return fit(scaled.op(k * m, x), node)
     return None
 
 

@@ -80,6 +80,7 @@ class _Cluster:
     space: list[Size]
     index: dict[Expr, Axes]
     call: bool
+    reads: set[Expr]  # what its nodes read, whoever makes it
     folds: dict[Expr, frozenset[int]]  # the axes of the space that each reduction folds
     before: dict[_Cluster, None] = field(default_factory=dict)
     after: dict[_Cluster, None] = field(default_factory=dict)
@@ -99,8 +100,9 @@ class _Fusion:
 
     def _enter(self, node: Expr, alignments: Alignments) -> None:
         alone = single(node)
+        reads = {alignments.of(i)[0] for i in node.inputs}
         cluster = _Cluster(
-            len(self.line), [node], list(alone.space), dict(alone.index), alone.is_call, {}
+            len(self.line), [node], list(alone.space), dict(alone.index), alone.is_call, reads, {}
         )  # fmt: skip
         if node.op.kind is Kind.REDUCE:
             cluster.folds[node] = _fold_axes(node, cluster.index[node])
@@ -131,7 +133,12 @@ class _Fusion:
         return Group(nodes) if cluster.call else Group(nodes, tuple(cluster.space), cluster.index)
 
     def _fits(self, a: _Cluster, b: _Cluster) -> bool:
-        return not a.call and not b.call and len(a.nodes) + len(b.nodes) <= self.target.max_nodes
+        if a.call or b.call or len(a.nodes) + len(b.nodes) > self.target.max_nodes:
+            return False
+        reads = a.reads | b.reads
+        if len(reads) <= self.target.max_operands:
+            return True
+        return sum(self.home.get(v) not in (a, b) for v in reads) <= self.target.max_operands
 
     def _try(self, a: _Cluster, b: _Cluster) -> None:
         """Merge `a` into `b`, which reads it, if their axes line up and no path goes around."""
@@ -151,6 +158,7 @@ class _Fusion:
             b.space = space
             b.index |= index
             b.folds |= folds
+            b.reads = {v for v in a.reads | b.reads if self.home.get(v) is not b}
 
     def _match(self, a: _Cluster, b: _Cluster) -> tuple[dict[int, int], list[Size]] | None:
         """Where each axis of `a` lies in `b`, and the space of both; None if they do not fit."""
@@ -246,8 +254,9 @@ class _Fusion:
         line = [*sorted(early, key=_place), b, *sorted(late, key=_place)]
         places = sorted([a.place, *(c.place for c in line)])
         self.line[places[0]] = None
-        for cluster, cluster.place in zip(line, places[1:], strict=True):
-            self.line[cluster.place] = cluster
+        for cluster, free in zip(line, places[1:], strict=True):
+            cluster.place = free
+            self.line[free] = cluster
         return True
 
     def _affordable(self, a: _Cluster, b: _Cluster) -> bool:

@@ -9,7 +9,7 @@ from deepgraph.dims import Dim, Size, at_least, product, same
 from deepgraph.errors import GraphError, deriving
 from deepgraph.expr import OPS, Expr, Kind, Literal, Strided
 from deepgraph.graph import Graph
-from deepgraph.passes.views import Alignments, Axes
+from deepgraph.passes.views import Alignments, Axes, chain, follow
 from deepgraph.schedule import Access, Instr, Kernel, Operand, Order, Schedule, Store, contiguous
 
 
@@ -98,19 +98,10 @@ class _Builder:
 
     def _through(self, node: Expr) -> tuple[Expr, Strided] | Expr:
         """`strided`, starting from the nearest view that has been copied."""
-        chain = []
-        while node.op.kind is Kind.VIEW and node not in self._copied:
-            chain.append(node)
-            node = node.inputs[0]
+        node, views = chain(node, self._copied)
         base = self._copied.get(node, node)
-        at = contiguous(base.shape, self.orders.get(base))
-        for view in reversed(chain):
-            assert view.op.view is not None
-            step = view.op.view(at, view)
-            if step is None:
-                return view
-            at = step
-        return base, at
+        found = follow(contiguous(base.shape, self.orders.get(base)), views)
+        return found if isinstance(found, Expr) else (base, found)
 
     def _copy(self, view: Expr) -> None:
         source, at = self.find(view)
@@ -156,7 +147,7 @@ class _Builder:
                     row.append(key)
             wanted.append(row)
         numbers: dict[object, int] = {key: r for r, key in enumerate(loads)}
-        body = []
+        body: list[Instr] = []
         for node, row in zip(group.nodes, wanted, strict=True):
             args: list[Operand] = [w if isinstance(w, Literal | Dim) else numbers[w] for w in row]
             numbers[node] = len(loads) + len(body)

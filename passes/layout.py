@@ -5,7 +5,7 @@ from __future__ import annotations
 from deepgraph.dims import at_least, same
 from deepgraph.expr import Expr, Kind, Strided
 from deepgraph.passes.kernels import Group, build, index_shape, result_axes
-from deepgraph.passes.views import Alignments
+from deepgraph.passes.views import Alignments, chain, follow
 from deepgraph.schedule import Order, Schedule, contiguous
 from deepgraph.target import Target
 
@@ -93,30 +93,18 @@ class _Orders:
         return tuple(sorted(range(node.ndim), key=key.__getitem__))
 
     def _at(self, operand: Expr) -> Strided:
-        chain = []
-        node = operand
-        while node.op.kind is Kind.VIEW:
-            chain.append(node)
-            node = node.inputs[0]
-        at = contiguous(node.shape, self.orders.get(node))
-        for view in reversed(chain):
-            assert view.op.view is not None
-            at = view.op.view(at, view) or contiguous(view.shape)
+        base, views = chain(operand)
+        at = contiguous(base.shape, self.orders.get(base))
+        for view in views:
+            step = follow(at, [view])
+            at = contiguous(view.shape) if isinstance(step, Expr) else step  # it will be copied
         return at
 
 
 def _expressible(view: Expr, base: Expr, order: Order | None) -> bool:
     """Can strides express `view` of `base` laid out in this order?"""
-    chain = []
-    while view is not base:
-        chain.append(view)
-        view = view.inputs[0]
-    at: Strided | None = contiguous(base.shape, order)
-    for step in reversed(chain):
-        assert step.op.view is not None
-        if at is not None:
-            at = step.op.view(at, step)
-    return at is not None
+    _, views = chain(view, {base})
+    return not isinstance(follow(contiguous(base.shape, order), views), Expr)
 
 
 def _order(at: Strided) -> Order:

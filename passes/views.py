@@ -2,10 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
+
 from deepgraph.dims import dim, same
 from deepgraph.expr import Expr, Kind, Strided
 
 Axes = tuple[int | None, ...]  # for each axis of a view, the axis of its base; None where size 1
+
+
+def chain(node: Expr, stop: Container[Expr] = ()) -> tuple[Expr, list[Expr]]:
+    """What a node shows, and the views through which, from the inside out.
+
+    It is the first that is no view, or that is in `stop`, a dict or a set.
+    """
+    views = []
+    while node.op.kind is Kind.VIEW and node not in stop:
+        views.append(node)
+        node = node.inputs[0]
+    return node, views[::-1]
+
+
+def follow(at: Strided, views: Iterable[Expr]) -> Strided | Expr:
+    """Where the elements of the last view lie; or the first view that strides cannot express."""
+    for view in views:
+        assert view.op.view is not None
+        step = view.op.view(at, view)
+        if step is None:
+            return view
+        at = step
+    return at
 
 
 class Alignments:
@@ -20,12 +45,9 @@ class Alignments:
         None instead of axes where elements move in another way than by permuting, adding,
         dropping or stretching axes: a slice, a flip, a reshape that splits or merges.
         """
-        chain = []
-        while node.op.kind is Kind.VIEW and node not in self._known:
-            chain.append(node)
-            node = node.inputs[0]
+        node, views = chain(node, self._known)
         base, axes = self._known.get(node) or (node, tuple(range(node.ndim)))
-        for view in reversed(chain):
+        for view in views:
             axes = _compose(axes, view)
             self._known[view] = base, axes
         return base, axes

@@ -97,3 +97,13 @@ def test_peak_is_never_above_the_unfused_and_unplanned(seed: int, n: int) -> Non
     peak = fused.bind({"n": n}).peak_bytes
     assert peak <= bare.bind({"n": n}).peak_bytes
     assert peak <= apart.bind({"n": n}).peak_bytes + 4096  # a page
+
+
+def test_a_sum_of_very_many_inputs_is_cut_into_kernels() -> None:
+    inputs = [dg.placeholder(f"x{k}", ("n",), "float64") for k in range(150)]
+    step = dg.compile(sum(inputs[1:], start=inputs[0]), backend="numpy")
+    assert 3 <= len(step.kernels) <= 5
+    assert max(len(kernel.loads) for kernel in step.kernels) <= 64
+    rng = np.random.default_rng(0)
+    feeds = {x.name: rng.normal(size=7) for x in inputs}
+    np.testing.assert_allclose(step(**feeds), np.sum(list(feeds.values()), axis=0), rtol=1e-12)
