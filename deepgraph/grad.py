@@ -110,13 +110,21 @@ def fit(g: Expr, x: Expr) -> Expr:
     """A gradient in the type of `x`: summed over the axes along which `x` was stretched."""
     if same_type(g, x):
         return g
+    negated = g.op is OPS["negative"]
+    if negated:
+        (g,) = g.inputs  # the sum has fewer elements to negate
     if len(g.shape) < len(x.shape):
         g = ops.broadcast_to(g, x.shape)
-    if lead := len(g.shape) - len(x.shape):
-        g = ops.sum(g, axis=tuple(range(lead)))
-    pairs = enumerate(zip(g.shape, x.shape, strict=True))
-    if stretched := tuple(i for i, (a, b) in pairs if same(b, 1) and not same(a, 1)):
+    lead = len(g.shape) - len(x.shape)
+    pairs = enumerate(zip(g.shape[lead:], x.shape, strict=True))
+    stretched = tuple(i for i, (a, b) in pairs if same(b, 1) and not same(a, 1))
+    if not lead and stretched:
         g = ops.sum(g, axis=stretched, keepdims=True)
+    elif lead:
+        g = ops.sum(g, axis=(*range(lead), *(i + lead for i in stretched)))
+    g = -g if negated else g
+    if lead and stretched:
+        g = ops.expand_dims(g, stretched)
     if not all(map(same, g.shape, x.shape)):
         g = ops.broadcast_to(g, x.shape)
     return g if g.dtype == x.dtype else g.astype(x.dtype)

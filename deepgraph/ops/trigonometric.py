@@ -9,7 +9,7 @@ from deepgraph.ops.rules import binary, unary
 sin = unary("sin", "The sine, of radians.", c="sin({0})", flops=10,
             grad=lambda g, y, x: (g * cos(x),))  # fmt: skip
 cos: Op = unary("cos", "The cosine, of radians.", c="cos({0})", flops=10,
-            grad=lambda g, y, x: (g * -sin(x),))  # fmt: skip
+            grad=lambda g, y, x: (-(g * sin(x)),))  # fmt: skip
 tan = unary("tan", "The tangent, of radians.", c="tan({0})", flops=10, low=-1.0, high=1.0,
             grad=lambda g, y, x: (g * (1 + y * y),))  # fmt: skip
 asin = unary("asin", "The inverse sine, from -pi/2 to pi/2.", ufunc="arcsin", aliases=("arcsin",),
@@ -17,7 +17,7 @@ asin = unary("asin", "The inverse sine, from -pi/2 to pi/2.", ufunc="arcsin", al
              grad=lambda g, y, x: (g / sqrt((1 - x) * (1 + x)),))  # fmt: skip
 acos = unary("acos", "The inverse cosine, from 0 to pi.", ufunc="arccos", aliases=("arccos",),
              c="acos({0})", flops=10, low=-0.9, high=0.9,
-             grad=lambda g, y, x: (-g / sqrt((1 - x) * (1 + x)),))  # fmt: skip
+             grad=lambda g, y, x: (-(g / sqrt((1 - x) * (1 + x))),))  # fmt: skip
 atan = unary("atan", "The inverse tangent, from -pi/2 to pi/2.", ufunc="arctan",
              aliases=("arctan",), c="atan({0})", flops=10,
              grad=lambda g, y, x: (g / (1 + x * x),))  # fmt: skip
@@ -25,7 +25,7 @@ atan = unary("atan", "The inverse tangent, from -pi/2 to pi/2.", ufunc="arctan",
 
 def _atan2_grad(g: Expr, out: Expr, x: Expr, y: Expr) -> tuple[Expr, Expr]:
     scaled = g / (x * x + y * y)
-    return scaled * y, -scaled * x
+    return scaled * y, -(scaled * x)
 
 
 atan2 = binary("atan2", "The angle of the point (y, x), from -pi to pi: the first operand is the "
