@@ -18,13 +18,14 @@ import numpy as np
 import numpy.typing as npt
 from conformance_arrays import ARRAYS
 from conformance_nn import NETS
+from conformance_shapes import SHAPES
 
 import deepgraph as dg
 from deepgraph.expr import Expr
 
 Array = npt.NDArray[Any]
 
-OPERATIONS: dict[str, Callable[..., Any]] = {**ARRAYS, **NETS}
+OPERATIONS: dict[str, Callable[..., Any]] = {**ARRAYS, **SHAPES, **NETS}
 
 # Arguments by which PyTorch's samples ask for no gradient; of losses the weights of classes too.
 FIXED = ("running_mean", "running_var", "pos_weight")
