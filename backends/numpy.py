@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import Bound, Source, leaf_value, library
-from deepgraph.backends.numpylike import Driver, kernel_sizes, leaves
+from deepgraph.backends.numpylike import Driver, leaves
 from deepgraph.backends.pool import run_blocks, threads
-from deepgraph.backends.text import literal, statement
+from deepgraph.backends.text import literal, size_name, statement
 from deepgraph.dims import Dim
 from deepgraph.expr import Expr, Kind
 from deepgraph.parameter import Parameter
@@ -36,7 +36,7 @@ class NumpyBackend:
         return None
 
     def emit(self, plan: Plan) -> Source:
-        """Each kernel a function, then `bind` and `step`."""
+        """Each kernel a function, then what runs once, then `step`."""
         return Driver(plan, kernel_text).source()
 
     def load(self, source: Source, plan: Plan) -> NumpyProgram:
@@ -50,7 +50,6 @@ def kernel_text(driver: Driver, kernel: Kernel, name: str) -> str:
     params = [f"a{k}" for k in range(len(kernel.loads))]
     params += [f"y{k}" for k in range(len(kernel.stores))]
     params += [f"t{k}" for k in range(len(plan.scratch.get(kernel, ())))]
-    params += kernel_sizes(kernel)
     head = f"({', '.join(params)}):  # {kernel.kind} over {literal(kernel.space)}"
     homes = plan.registers[kernel]
     registers = [*params[: len(kernel.loads)], *homes]
@@ -81,9 +80,12 @@ def _statement(driver: Driver, instr: Instr, registers: Sequence[str], out: str)
         else literal(a) if isinstance(a, Dim) else driver.number(a)
         for a in instr.args
     ]  # fmt: skip
-    if instr.node.op.kind is Kind.REDUCE:
-        return statement(instr.node, args, out, axis=instr.fold, keepdims=True)
-    return statement(instr.node, args, out)
+    op = instr.node.op
+    if op.ufunc and not op.numpy:
+        driver.ufuncs.add(op.ufunc)
+    if op.kind is Kind.REDUCE:
+        return statement(instr.node, args, out, bare=True, axis=instr.fold, keepdims=True)
+    return statement(instr.node, args, out, bare=True)
 
 
 class NumpyProgram:
@@ -94,8 +96,7 @@ class NumpyProgram:
         text = str(source)
         filename = f"<deepgraph step {next(_serial)}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-        self.scope: dict[str, Any] = {"np": np, "lib": library, "view": view}
-        exec(compile(text, filename, "exec"), self.scope)
+        self.code = compile(text, filename, "exec")
 
     def bind(self, sizes: Mapping[str, int]) -> Bound:
         """Memory for these sizes, and the step over it."""
@@ -111,18 +112,22 @@ class NumpyProgram:
             return piece.reshape(shape) if nbytes == _bytes(shape, kind) else piece  # or blocks
 
         def cut_kernel(number: int) -> Callable[..., None]:
-            main = self.scope[f"k{number}"]
-            end = self.scope.get(f"k{number}_end")
+            main = scope[f"k{number}"]
+            end = scope.get(f"k{number}_end")
             kernel = plan.schedule.kernels[number]
             if kernel not in binding.blocks:
                 return main if end is None else _both(main, end)
             return run_blocks(plan, kernel, binding, main, end)
 
         graph = plan.schedule.graph
-        parameters = [_storage(p) for p in graph.parameters]
-        constants = [leaf_value(c, sizes) for c in leaves(plan)]
-        named = [sizes[n] for n in graph.sizes]
-        step = self.scope["bind"](slot, parameters, constants, cut_kernel, *named)
+        scope: dict[str, Any] = {
+            "np": np, "lib": library, "view": view, "slot": slot, "cut": cut_kernel,
+            "parameters": [_storage(p) for p in graph.parameters],
+            "constants": [leaf_value(c, sizes) for c in leaves(plan)],
+            **{size_name(n): sizes[n] for n in graph.sizes},
+        }  # fmt: skip
+        exec(self.code, scope)
+        step = scope["step"]
 
         def run(feeds: Sequence[Array], outs: Sequence[Array]) -> None:
             step(*feeds, *outs)

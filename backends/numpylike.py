@@ -6,9 +6,12 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from deepgraph.backends import Source
 from deepgraph.backends.text import literal, size_name, statement
-from deepgraph.dims import Dim, names, product, same, same_shape
+from deepgraph.blocks import may_block
+from deepgraph.dims import product, same, same_shape
 from deepgraph.expr import Expr, Literal, Strided
 from deepgraph.plan import Plan
 from deepgraph.schedule import Access, Kernel, contiguous, same_strided
@@ -20,9 +23,11 @@ _TAKEN = (
 
 
 class Driver:
-    """Writes `bind`, which takes memory and makes views once, and `step`, which runs each call.
+    """Writes the lines that take memory and make views once, and `step`, which runs each call.
 
-    `write_kernel(driver, kernel, name)` gives the text of one kernel's definition.
+    They run as a module does, over a scope that holds the named sizes, `slot`, `parameters`,
+    `constants` and `cut`. `write_kernel(driver, kernel, name)` gives the text of one kernel's
+    definition.
     """
 
     def __init__(
@@ -42,11 +47,10 @@ class Driver:
         self.constants = leaves(plan)
         for c in self.constants:
             self._name(c, "c0")
-        self.numbers: dict[
-            Literal, str
-        ] = {}  # constants of one element, by the name of their array
+        self.numbers: dict[Literal, str] = {}  # constants of one element, and their arrays' names
+        self.ufuncs: set[str] = set()  # which to import
         self._views: dict[tuple[Any, ...], str] = {}
-        self.setup: list[str] = []  # lines of bind
+        self.setup: list[str] = []  # lines that run once
         self.fresh: list[str] = []  # lines of step that view what each call brings
         self.lines: list[str] = []  # lines of step
 
@@ -62,7 +66,7 @@ class Driver:
             texts.append(self.write_kernel(self, kernel, name))
             args = [self.access(a) for a in kernel.loads]
             args += [self.access(s.access) for s in kernel.stores]
-            args += self.scratch(kernel) + kernel_sizes(kernel)
+            args += self.scratch(kernel)
             self.lines.append(f"{name}({', '.join(args)})")
         for parameter, value in self.plan.commits:
             whole = Access(value, contiguous(value.shape, self._order(value)))
@@ -76,17 +80,23 @@ class Driver:
             for label, found in (("parameters", self.parameters), ("constants", self.constants))
             if found
         ]
-        cuts = [f"k{n} = cut({n})" for n, k in enumerate(self.plan.schedule.kernels)
-                if k.kind != "call"]  # fmt: skip
-        body = [*unpack, *cuts, *self.setup, "", f"def step({arguments}):"]
-        body += [f"    {line}" for line in [*self.fresh, *self.lines] or ["pass"]]
-        body += ["", "return step"]
-        numbers = [f"{name} = {self.xp}.array({literal(n)}, {n.value.dtype.name!r})"
-                   for n, name in self.numbers.items()]  # fmt: skip
-        head = ", ".join(["slot", "parameters", "constants", "cut", *self.sizes])
-        return "\n".join(
-            [*numbers, "", f"def bind({head}):", *(f"    {x}" if x else "" for x in body), ""]
-        )
+        cuts = [
+            f"k{n} = cut({n})"
+            for n, k in enumerate(self.plan.schedule.kernels)
+            if k.cut is not None and (k.cut.after or may_block(k, self.plan.target))
+        ]
+        numbers = [
+            f"{name} = {self.xp}.array({literal(n)}, {n.value.dtype.name!r})"
+            for n, name in self.numbers.items()
+        ]
+        lines = [f"    {line}" for line in [*self.fresh, *self.lines] or ["pass"]]
+        once = [*self._imports(), *numbers, *unpack, *cuts, *self.setup]
+        return "\n".join([*once, "", "", f"def step({arguments}):", *lines, ""])
+
+    def _imports(self) -> list[str]:
+        """The ufuncs by name: to look one up in a module costs a tenth of a short call."""
+        module = {"np": "numpy", "cp": "cupy"}[self.xp]
+        return [f"from {module} import {', '.join(sorted(self.ufuncs))}"] if self.ufuncs else []
 
     def _call(self, kernel: Kernel) -> str:
         args = [self.access(a) for a in kernel.loads]
@@ -101,7 +111,7 @@ class Driver:
         return self.numbers[value]
 
     def scratch(self, kernel: Kernel) -> list[str]:
-        """Names of a kernel's scratch arrays; made in `bind`."""
+        """Names of a kernel's scratch arrays; made once."""
         found = []
         for piece in self.plan.scratch.get(kernel, ()):
             name = self._unique(f"t{piece.slot}")
@@ -170,7 +180,7 @@ class Driver:
         if clean[0].isdigit():
             clean = f"p{clean}"
         stem, name = clean.rstrip("0123456789"), clean
-        while name in self._used:
+        while name in self._used or hasattr(np, name):
             name = f"{stem}{self._next[stem]}"
             self._next[stem] += 1
         self._used.add(name)
@@ -185,16 +195,6 @@ def leaves(plan: Plan) -> tuple[Expr, ...]:
             if value.op.name in ("constant", "size", "iota"):
                 found[value] = None
     return tuple(found)
-
-
-def kernel_sizes(kernel: Kernel) -> list[str]:
-    """The named sizes that a kernel's body uses as numbers."""
-    found: set[str] = set()
-    for instr in kernel.body:
-        for arg in instr.args:
-            if isinstance(arg, Dim):
-                found |= names(arg)
-    return [size_name(n) for n in sorted(found)]
 
 
 def where(kernel: Kernel) -> str:

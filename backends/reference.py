@@ -28,7 +28,8 @@ def evaluate(
 
     With `float64` every float is computed in float64, whatever its declared dtype.
     """
-    graph = expanded(graph, lambda node: bool(node.op.numpy or node.op.ufunc))
+    if not all(map(_has_text, graph.nodes)):
+        graph = expanded(graph, _has_text)
     known: Arrays = {}
     for node in graph.nodes:
         dtype = np.dtype(np.float64) if float64 and is_float(node.dtype) else node.dtype
@@ -43,6 +44,10 @@ def value(node: Expr) -> npt.NDArray[Any]:
     """The value of an expression of constants alone."""
     found: npt.NDArray[Any] = evaluate(Graph((), {"value": node}), {}, {})[0]["value"]
     return found
+
+
+def _has_text(node: Expr) -> bool:
+    return bool(node.op.numpy or node.op.ufunc) or node.op.expand is None
 
 
 def _value(

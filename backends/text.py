@@ -18,32 +18,32 @@ _OWN_NAMES = re.compile(rf"(?:{_OWN}|(?:a|c|k|p|t|tmp|v|x|y)\d+)_*")  # of gener
 
 def statement(
     node: Expr, args: Sequence[str], out: str, xp: str = "np",
-    temporaries: Mapping[str, str] | None = None, **attrs: Any,
+    temporaries: Mapping[str, str] | None = None, bare: bool = False, **attrs: Any,
 ) -> str:  # fmt: skip
     """The statement that computes `node` from `args` into `out`; for a view, the expression.
 
     `attrs` replace the node's own, as when a kernel folds axes of its space, not of the node;
-    `temporaries` name the scratch arrays `tmp0`, `tmp1`, ...
+    `temporaries` name the scratch arrays `tmp0`, `tmp1`, ... With `bare`, a ufunc goes by its name.
     """
     fields = {k: literal(v) for k, v in (node.attributes | attrs).items()}
-    template = node.op.numpy or _template(node)
+    template = node.op.numpy or _template(node, "" if bare else "{xp}.")
     scratch = {f"tmp{k}": f"tmp{k}" for k in range(8)} | dict(temporaries or {})
     return template.format(*args, args=", ".join(args), xp=xp, out=out, **scratch, **fields)
 
 
-def _template(node: Expr) -> str:
+def _template(node: Expr, module: str) -> str:
     ufunc = node.op.ufunc
     if node.op.kind is Kind.REDUCE:
         wide = accumulator(node.dtype)
         dtype = f", dtype='{wide.name}'" if wide != node.inputs[0].dtype else ""
         where = f"axis={{axis}}{dtype}, out={{out}}, keepdims={{keepdims}}"
-        return f"{{xp}}.{ufunc}.reduce({{0}}, {where})"
-    return f"{{xp}}.{ufunc}({{args}}, out={{out}})"
+        return f"{module}{ufunc}.reduce({{0}}, {where})"
+    return f"{module}{ufunc}({{args}}, out={{out}})"
 
 
 def size_name(name: str) -> str:
     """What generated code calls a size: its name, with `_` behind one that the code has itself."""
-    return f"{name}_" if _OWN_NAMES.fullmatch(name) else name
+    return f"{name}_" if _OWN_NAMES.fullmatch(name) or hasattr(np, name) else name
 
 
 def literal(value: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from deepgraph.dims import bind
+from deepgraph.dims import at_least, bind, product
 from deepgraph.schedule import Cut, Kernel
 from deepgraph.target import Target
 
@@ -27,6 +27,12 @@ class Blocks:
         return count
 
 
+def may_block(kernel: Kernel, target: Target) -> bool:
+    """Are there sizes at which the kernel runs in blocks?"""
+    small = at_least(target.block_from - 1, product(kernel.space))
+    return kernel.cut is not None and small is not True
+
+
 def blocks(
     kernel: Kernel, target: Target, sizes: Mapping[str, int], threads: int = 1
 ) -> Blocks | None:
@@ -42,4 +48,5 @@ def blocks(
     extent = space[where.axis]
     rows = max(1, min(extent, target.block * extent // total))
     count = -(-extent // rows)
-    return Blocks(where, rows, count, min(threads, count)) if count > 1 else None
+    workers = min(threads, count) if total >= target.threads_from else 1
+    return Blocks(where, rows, count, workers) if count > 1 else None

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import Backend, Bound, Source
+from deepgraph.drawn import Drawn
 from deepgraph.errors import DTypeError
 from deepgraph.explain import explain
 from deepgraph.expr import Expr
@@ -87,7 +88,7 @@ class Options:
     positional: bool = False
 
 
-class Step:
+class Step(Drawn):
     """A compiled graph, made by `dg.compile`; every stage it went through stays readable.
 
     Call it with feeds by name (`step(x=xb, t=tb)`), or by position if it was compiled with
@@ -118,6 +119,11 @@ class Step:
         self._updated = [p for p in self._parameters if p in last.updates]
         self._context = contextvars.copy_context()
         self._context.run(np.seterr, all="ignore")  # NaN and infinity propagate without a warning
+        self._context.run(np.setbufsize, 1024)  # NumPy buffers short inner loops: less is faster
+
+    def drawn_as(self) -> Plan:
+        """Pictures of a step are of its plan."""
+        return self.plan
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:

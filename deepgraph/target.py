@@ -21,4 +21,5 @@ class Target:
     max_operands: int = 64  # values a kernel may read
     max_nodes: int = 500  # instructions a kernel may hold
     block: int = 1 << 17  # elements of a block, where a kernel runs block by block
-    block_from: int = 1 << 20  # elements from which a kernel does
+    block_from: int = 1 << 18  # elements from which a kernel does
+    threads_from: int = 1 << 20  # elements from which blocks go to several threads
