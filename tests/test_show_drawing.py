@@ -183,6 +183,19 @@ def test_what_is_no_level_is_refused() -> None:
         drawing(Other())
 
 
+def test_labels_leave_out_what_is_known() -> None:
+    x = dg.placeholder("x", (2, 3, 8, 8))
+    w = dg.placeholder("w", (4, 3, 3, 3))
+    assert drawing(dg.sum(x, axis=(1, 2), keepdims=True)).nodes[-1].label == "sum(axis=(1, 2))"
+    assert drawing(x.astype("float64")).nodes[-1].label == "astype"
+    assert drawing(x[::-1]).nodes[-1].label == "slice(index=::-1)"
+    y = dg.placeholder("y", (8, 8))
+    assert drawing(y[::-1, 1:]).nodes[-1].label == "slice(index=::-1, 1:)"
+    assert drawing(y[::-1, ::-1]).nodes[-1].label == "slice(index=::-1, ::-1)"
+    conv = drawing(dg.conv2d(x, w, stride=2, padding=((1, 0), (1, 0)))).nodes[-1].label
+    assert conv == "conv2d(stride=2, padding=(1, 0), dilation=1)"
+
+
 def test_kinds_follow_the_operations() -> None:
     x = dg.placeholder("x", (3, 3))
     for node in Graph((), {"y": dg.sum(dg.exp(x.T @ x), axis=0)}).nodes:

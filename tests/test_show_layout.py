@@ -137,6 +137,16 @@ def test_edges_lead_down_from_box_to_box_and_around_all_others(shown: Drawing) -
             assert not any(overlap(Box(x, y, 0, 0), b) for b in others)
 
 
+def test_a_node_between_clusters_stands_between_them() -> None:
+    places = (0, 0, 0, None, 1)
+    nodes = tuple(Node(f"{k}", "elementwise", cluster=c) for k, c in enumerate(places))
+    edges = tuple(Edge(k, k + 1) for k in range(4))
+    made = placed(Drawing(nodes, edges, (Cluster("0 map"), Cluster("1 map"))))
+    first, second = made.clusters
+    assert first.y + first.height < made.nodes[3].y
+    assert made.nodes[3].y + made.nodes[3].height < second.y
+
+
 def test_a_title_moves_the_ports_of_a_narrow_cluster() -> None:
     nodes = (Node("a", "parameter"), Node("b", "parameter"), Node("c", "call", cluster=0))
     long = Cluster("0 map with_a_very_long_name", "over (batch, 10)")

@@ -74,6 +74,45 @@ def test_kinds_of_edges_are_paths_of_their_own() -> None:
     assert sum(heads) == len(shown.edges)
 
 
+def strokes(svg: str, kind: str) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    """The ends of each line and curve of the edges of a kind."""
+    root = ElementTree.fromstring(svg)
+    (path,) = [p for p in root.iter(f"{SVG}path") if p.get("class") == f"edge {kind}"]
+    found, pen = [], (0.0, 0.0)
+    for letter, rest in re.findall("([MVC])([^MVC]*)", path.get("d", "")):
+        numbers = [float(n) for n in rest.split()]
+        end = (pen[0], numbers[0]) if letter == "V" else (numbers[-2], numbers[-1])
+        if letter != "M":
+            found.append((pen, end))
+        pen = end
+    return found
+
+
+def test_lines_end_inside_their_heads() -> None:
+    svg = levels()[1].to_svg()
+    root = ElementTree.fromstring(svg)
+    for kind in ("data", "alias"):
+        ends = {end for _, end in strokes(svg, kind)}
+        (heads,) = [p for p in root.iter(f"{SVG}path") if p.get("class") == f"head {kind}"]
+        for x, y in re.findall(r"M(\S+) (\S+)h7l-3.5 7z", heads.get("d", "")):
+            middle, top = float(x) + 3.5, float(y)
+            assert any(abs(at - middle) < 0.11 and top <= low < top + 6 for at, low in ends), (
+                f"no line leads to the head at {middle}, {top}"
+            )
+
+
+def test_what_edges_share_is_drawn_once() -> None:
+    x = dg.placeholder("x", ("n",))
+    h = y = dg.exp(x)
+    for _ in range(6):
+        y = dg.maximum(dg.tanh(y), h)
+    drawn = strokes(y.to_svg(), "data")
+    assert len(drawn) == len(set(drawn))
+    for a, b in drawn:  # no upright line runs over another
+        over = [s for s in drawn if s[0][0] == s[1][0] == a[0] == b[0] and s != (a, b)]
+        assert all(low <= a[1] or b[1] <= high for (_, high), (_, low) in over)
+
+
 def test_tooltips_say_where_a_node_was_declared() -> None:
     x = dg.placeholder("x", (3,))
     root = ElementTree.fromstring(dg.exp(x < 1).to_svg())

@@ -108,7 +108,8 @@ def test_a_plan_shows_lives_and_what_shares_memory() -> None:
         assert [i for i, c in enumerate(row[3]) if c == "━"] == alive
         assert len(row[3]) == len(spans)
         held = [v for v, h in plan.homes.items() if (h.kind, h.key) == ("slot", k)]
-        assert row[4].count("%") == len(held)
+        parts = row[4].split(" → ")
+        assert [part.split()[1] for part in parts if held] == [v.op.name for v in held]
     assert any(line.startswith("parameter w: ") for line in lines)
 
 

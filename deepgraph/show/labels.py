@@ -71,8 +71,9 @@ def _text(value: Any) -> str:
     if isinstance(value, Expr):
         return visible(value.name or value.op.name)
     if isinstance(value, tuple):
-        inner = ", ".join(map(_text, value))
-        return inner if len(value) == 1 else f"({inner})"
+        inner = list(map(_text, value))
+        alike = len(set(inner)) == 1 and not isinstance(value[0], slice)  # (2, 2) is 2
+        return inner[0] if alike or len(inner) == 1 else f"({', '.join(inner)})"
     if isinstance(value, slice):
         parts = ["" if p is None else _text(p) for p in (value.start, value.stop, value.step)]
         return ":".join(parts if parts[2] else parts[:2])
