@@ -42,8 +42,6 @@ _ANY = patterns(NUMBERS + BOOLEANS, """
     fmax(x, x) -> x
     fmin(x, x) -> x
     abs(abs(x)) -> abs(x)
-    x & x -> x
-    x | x -> x
 """)  # fmt: skip
 
 _NUMBERS = patterns(NUMBERS, """
@@ -62,7 +60,6 @@ _NUMBERS = patterns(NUMBERS, """
     x ** 2 -> square(x)
     x ** 3 -> square(x) * x
     x ** 4 -> square(square(x))
-    abs(-x) -> abs(x)
     square(-x) -> square(x)
     square(abs(x)) -> square(x)
     sign(sign(x)) -> sign(x)
@@ -73,6 +70,7 @@ _FLOATS = patterns(FLOATS, """
     x + -0.0 -> x
     x - 0.0 -> x
     -0.0 - x -> -x
+    abs(-x) -> abs(x)
     a / 1 -> a
     x / t -> x * (1 / t)
     (-x) / (-y) -> x / y
@@ -99,7 +97,6 @@ _INTEGERS = patterns(INTEGERS, """
     x & 0 -> 0
     x | 0 -> x
     x ^ 0 -> x
-    ~(~x) -> x
     (x + k) + m -> x + (k + m)
     (x * k) * m -> x * (k * m)
     floor(x) -> x
@@ -108,12 +105,17 @@ _INTEGERS = patterns(INTEGERS, """
     round(x) -> x
 """)  # fmt: skip
 
+_BITS = patterns(INTEGERS + BOOLEANS, """
+    ~(~x) -> x
+    x & x -> x
+    x | x -> x
+""")
+
 _BOOLEANS = patterns(BOOLEANS, """
     logical_not(p) -> ~p
     logical_and(p, q) -> p & q
     logical_or(p, q) -> p | q
     logical_xor(p, q) -> p ^ q
-    ~(~x) -> x
     x & True -> x
     x & False -> False
     x | True -> True
@@ -212,5 +214,5 @@ def _is_lossless(a: DType, b: DType) -> bool:
 EXACT: dict[str, list[Rule]] = {
     "multiply": [factors], "pow": [roots], "abs": [signless], "astype": [cast]
 }  # fmt: skip
-for _rule in (*_ANY, *_NUMBERS, *_FLOATS, *_WHOLE, *_INTEGERS, *_BOOLEANS):
+for _rule in (*_ANY, *_NUMBERS, *_FLOATS, *_WHOLE, *_INTEGERS, *_BITS, *_BOOLEANS):
     EXACT.setdefault(_rule.left.op, []).append(_rule)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -39,9 +40,7 @@ def _computed(node: Expr, evaluate: Evaluate) -> Expr | None:
     if not all(map(_is_known, node.inputs)) or "id" in node.op.attr_names:
         return None
     nbytes = _bytes(node)
-    if nbytes is None or nbytes > _MADE:
-        return None
-    if node.op.kind is Kind.VIEW and nbytes >= (_bytes(node.inputs[0]) or 0):
+    if nbytes > _MADE or (node.op.kind is Kind.VIEW and nbytes >= _bytes(node.inputs[0])):
         return None
     try:
         value = evaluate(node)
@@ -52,14 +51,18 @@ def _computed(node: Expr, evaluate: Evaluate) -> Expr | None:
 
 def _is_known(x: Expr) -> bool:
     """Is it a constant, a count, or a view of one, and small enough to read now?"""
-    while x.op.kind is Kind.VIEW and _bytes(x) is not None:
-        (x,) = x.inputs
-    return x.op.name in ("constant", "iota") and (_bytes(x) or 0) <= _READ
+    leaf = x
+    while leaf.op.kind is Kind.VIEW:
+        (leaf,) = leaf.inputs
+    if leaf.op.name == "iota":
+        return max(_bytes(x), _bytes(leaf)) <= _READ
+    return leaf.op.name == "constant" and _bytes(x) <= _READ
 
 
-def _bytes(x: Expr) -> int | None:
+def _bytes(x: Expr) -> float:
+    """Infinite if a size is only known when a step is called."""
     total = product(x.shape) * x.dtype.itemsize
-    return None if isinstance(total, Dim) else total
+    return math.inf if isinstance(total, Dim) else total
 
 
 def _as_number(node: Expr) -> Expr | None:

@@ -64,13 +64,14 @@ class Pattern:
     kinds: str
     left: Call
     right: Term
+    parts: frozenset[str]  # operations that must stand right below
 
     @property
     def __name__(self) -> str:
         return self.text
 
     def __call__(self, node: Expr) -> Expr | None:
-        if _kind(node.dtype) in self.kinds:
+        if _kind(node.dtype) in self.kinds and self.parts <= {x.op.name for x in node.inputs}:
             for found in _matches(self.left, node, node, {}):
                 return fit(_built(self.right, found), node)
         return None
@@ -82,7 +83,8 @@ def patterns(kinds: str, text: str) -> list[Pattern]:
     for line in filter(None, map(str.strip, text.splitlines())):
         left, right = (_parsed(part) for part in line.split("->"))
         assert isinstance(left, Call), line
-        rules.append(Pattern(line, kinds, left, right))
+        parts = frozenset(arg.op for arg in left.args if isinstance(arg, Call))
+        rules.append(Pattern(line, kinds, left, right, parts))
     return rules
 
 
@@ -130,7 +132,7 @@ def is_power_of_two(constant: Expr) -> bool:
 def is_normal(value: float, dtype: DType) -> bool:
     """Is it neither 0, infinite nor nan in this dtype, and not so small that digits are lost?"""
     limits = np.finfo(dtype if dtype.kind == "f" else np.float32)  # bfloat16 reaches as far
-    return bool(limits.smallest_normal <= abs(value) <= limits.max)
+    return float(limits.smallest_normal) <= abs(value) <= float(limits.max)
 
 
 # Reading a rule.

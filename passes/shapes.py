@@ -127,6 +127,9 @@ def _permute_dims(node: Expr) -> Expr | None:
         return x
     if x.op is node.op:
         return OPS["permute_dims"](x.inputs[0], [x.attr("axes")[a] for a in axes])
+    if x.op.name in ("expand_dims", "squeeze"):  # where only axes of size 1 move, they are put anew
+        long = [a for a in axes if not same(x.shape[a], 1)]
+        return reshaped(x, node.shape) if long == sorted(long) else None
     return _after_broadcast(node, x) if x.op.name == "broadcast_to" else None
 
 
@@ -236,7 +239,12 @@ def _fold_repeated(node: Expr, x: Expr, axes: Sequence[int]) -> Expr | None:
         return None
     count = product(x.shape[a] for a in axes)
     shape = tuple(1 if a in axes else n for a, n in enumerate(x.shape))
-    once = node.op(OPS["broadcast_to"](x.inputs[0], shape), *node.attrs)
+    x = OPS["broadcast_to"](x.inputs[0], shape)
+    rest = [a for a in node.attr("axis") if a not in axes]
+    if not node.attr("keepdims"):
+        x = OPS["squeeze"](x, axes)
+        rest = [a - sum(b < a for b in axes) for a in rest]
+    once = node.op(x, **(node.attributes | {"axis": rest}))
     if name != "sum":
         return once
     return once * count if isinstance(count, int) and count <= _counts_to(node.dtype) else None
