@@ -323,14 +323,25 @@ class Expr(Drawn):
     def __round__(self, ndigits: None = None) -> Expr: return OPS["round"](self)
     def __divmod__(self, o: Any) -> tuple[Expr, Expr]: return self // o, self % o
     def __getitem__(self, index: Any) -> Expr: return FUNCTIONS["getitem"](self, index)
-
-    def astype(self, dtype: Any) -> Expr: return OPS["astype"](self, dtype)
-    def flatten(self) -> Expr: return self.reshape(-1)
-    def squeeze(self, axis: Any = None) -> Expr: return OPS["squeeze"](self, axis)
-    def clip(self, min: Any = None, max: Any = None) -> Expr: return FUNCTIONS["clip"](self, min, max)  # noqa: E501
     # fmt: on
 
     __hash__ = object.__hash__
+
+    def astype(self, dtype: Any) -> Expr:
+        """`dg.astype` of this value."""
+        return OPS["astype"](self, dtype)
+
+    def squeeze(self, axis: Any = None) -> Expr:
+        """`dg.squeeze` of this value."""
+        return OPS["squeeze"](self, axis)
+
+    def clip(self, min: Any = None, max: Any = None) -> Expr:
+        """`dg.clip` of this value."""
+        return FUNCTIONS["clip"](self, min, max)
+
+    def flatten(self) -> Expr:
+        """All elements along one axis."""
+        return self.reshape(-1)
 
     def reshape(self, *shape: Any) -> Expr:
         """`reshape(2, 3)` or `reshape((2, 3))`; one size may be -1."""

@@ -287,6 +287,17 @@ def test_every_public_name_is_documented() -> None:
     assert not [name for name, text in first.items() if not text.endswith(".")], "no sentence"
 
 
+def test_every_public_method_is_documented() -> None:
+    bare = [
+        f"{name}.{member}"
+        for name, value in _public() if isclass(value)
+        for member, part in vars(value).items()
+        if not member.startswith("_") and (isfunction(part) or isinstance(part, property))
+        and not (part.__doc__ or "").strip()
+    ]  # fmt: skip
+    assert not bare
+
+
 def test_what_is_composed_is_public() -> None:
     for name, function in FUNCTIONS.items():
         assert getattr(dg, name) is function
