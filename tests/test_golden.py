@@ -1,0 +1,43 @@
+"""What small programs compile to, as text: any change of it is to be looked at.
+
+`pytest tests/test_golden.py --update-golden` writes the files anew; read the difference.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from programs import PROGRAMS, Program
+
+import deepgraph as dg
+
+ROOT = Path(__file__).parents[1]
+STAGES = ("fuse", "layout", "place")
+
+
+def text(program: Program) -> str:
+    """The kernels as fused and as laid out, the plan, and the source."""
+    outputs, updates = program
+    step = dg.compile(outputs, updates, backend="numpy")
+    parts: list[str] = []
+    before = ""
+    for name in STAGES:
+        stage = step.stages[name].value.render().rstrip()
+        parts += [f"# {name}", "as before" if stage == before else stage, ""]
+        before = stage
+    return "\n".join([*parts, "# source", str(step.source).rstrip(), ""])
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_text_of_a_program(
+    program: Callable[[], Program], golden: Callable[[str, str], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(ROOT)  # positions are relative to the current folder
+    monkeypatch.setattr("deepgraph.ops.random._ids", itertools.count())
+    found = text(program())
+    assert str(ROOT) not in found
+    golden(f"{program.__name__}.txt", found)
