@@ -6,10 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from deepgraph.backends import Source
-from deepgraph.backends.text import literal, size_name, statement
+from deepgraph.backends.text import UFUNCS, literal, size_name, statement
 from deepgraph.blocks import may_block
 from deepgraph.dims import product, same, same_shape
 from deepgraph.expr import Expr, Literal, Strided
@@ -180,7 +178,7 @@ class Driver:
         if clean[0].isdigit():
             clean = f"p{clean}"
         stem, name = clean.rstrip("0123456789"), clean
-        while name in self._used or hasattr(np, name):
+        while name in self._used or name in UFUNCS:
             name = f"{stem}{self._next[stem]}"
             self._next[stem] += 1
         self._used.add(name)

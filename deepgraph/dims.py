@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from keyword import iskeyword
 from numbers import Integral
 from typing import Literal, TypeAlias, overload
@@ -113,6 +113,11 @@ def dim(name: str) -> Dim:
 
 def product(sizes: Iterable[Size]) -> Size:
     """The product of all sizes, 1 for none: how many elements a shape has."""
+    return _product(tuple(sizes))
+
+
+@lru_cache(4096)
+def _product(sizes: Shape) -> Size:
     return _size(reduce(poly.multiply, map(_known, sizes), poly.ONE))
 
 

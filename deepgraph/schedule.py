@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from deepgraph.dims import Dim, Shape, Size, pretty, product, same, same_shape
@@ -20,6 +20,7 @@ Operand = int | Literal | Dim  # a register, a number, a size
 Order = tuple[int, ...]  # a value's axes from the outermost in memory to the innermost
 
 
+@lru_cache(4096)
 def contiguous(shape: Shape, order: Order | None = None) -> Strided:
     """A whole buffer of this shape, its axes laid out in `order` (row-major if None)."""
     strides: list[Size] = [1] * len(shape)

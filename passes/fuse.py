@@ -20,6 +20,7 @@ from deepgraph.target import Target
 _SEARCH = 200  # groups visited before a merge is given up: keeps the pass near linear
 
 
+_COMPARED = 4000  # nodes up to which the plan is compared with the one without fusion
 _SLACK = 4096  # bytes, a page, by which fusion may raise the peak
 
 
@@ -30,8 +31,11 @@ def fuse(graph: Graph, target: Target, hints: Mapping[str, int] | None = None) -
     leaves the merged kernel and comes back. Reductions over the same axes of the same rows join
     too, so that a softmax is one kernel. A merge that would keep more bytes alive than it saves
     is left. Should the plan of the whole still peak higher than that of `split`, nodes that
-    several kernels read are left apart; and if that does not help, all are.
+    several kernels read are left apart; and if that does not help, all are. (Beyond a few thousand
+    nodes two plans cost more than they tell: there the first is taken.)
     """
+    if len(graph.nodes) > _COMPARED:
+        return build(graph, _Fusion(graph, target).groups(), {})
     apart = split(graph, target)
     limits = _peaks(apart, target, hints)
     for thrifty in (False, True):
@@ -262,17 +266,19 @@ class _Fusion:
     def _affordable(self, a: _Cluster, b: _Cluster) -> bool:
         """Does the merge remove at least the bytes whose lives it lengthens?
 
-        A value lives longer if something runs between `b` and the last that reads it otherwise.
+        What `a` reads could die as soon as it is made and all others have read it; merged, it lives
+        until all else that `b` reads is made, which is longer if something runs meanwhile.
         """
-        if not any(self.line[a.place + 1 : b.place]):
-            return True
+        ready = max((c.place for c in b.before if c is not a), default=-1)
         kept: Size = 0
         for value in dict.fromkeys(e.made for n in a.nodes for e in self.incoming[n]):
-            if self.home[value] is a:
-                continue
-            last = max(self.home[e.reader].place for e in self.outgoing[value])
-            if last < b.place and any(self.line[last + 1 : b.place]):
-                kept = kept + _bytes(value)
+            users = {self.home[value], *(self.home[e.reader] for e in self.outgoing[value])} - {a}
+            if b not in users and self.home[value] is not a:
+                last = max(c.place for c in users)
+                if any(self.line[p] not in (None, a) for p in range(last + 1, ready + 1)):
+                    kept = kept + _bytes(value)
+        if same(kept, 0):
+            return True
         saved: Size = 0
         for node in a.nodes:
             readers = {self.home[e.reader] for e in self.outgoing[node]} - {a}
