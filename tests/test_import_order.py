@@ -19,7 +19,7 @@ expr
 parameter ops
 graph
 grad
-schedule target blocks plan
+schedule target arena blocks plan
 show
 passes
 backends
@@ -27,6 +27,7 @@ constraints explain failure feeds results
 compile step
 nn optim data check io
 deepgraph
+cli
 __main__
 """
 RANK = {unit: rank for rank, line in enumerate(ORDER.split("\n")) for unit in line.split()}
