@@ -303,7 +303,7 @@ X = dg.placeholder("x", ("batch", 3))
         (lambda: dg.max(X, (0, -2)), "max: an axis stands there twice: (0, -2)"),
         (lambda: dg.mean(X, 1.5), "mean: an axis is a whole number: got 1.5"),
         (lambda: dg.sum(X, dtype="complex64"), "sum: booleans, integers and real floats only"),
-        (lambda: dg.softmax(X, 3), "max: axis is out of range: 3 of 2 dimensions"),
+        (lambda: dg.softmax(X, 3), "softmax: axis is out of range: 3 of 2 dimensions"),
     ],
 )
 def test_errors(declare: Callable[[], Any], words: str) -> None:
@@ -318,3 +318,12 @@ def test_attributes_of_reductions_are_what_passes_rely_on() -> None:
         y = OPS[name](dg.placeholder("x", (2, 3, 4)), axis=(-1, 0))
         assert (y.attr("axis"), y.attr("keepdims")) == ((0, 2), False)
         assert OPS[name](X).attr("axis") == (0, 1)
+
+
+def test_softmax_and_logsumexp_of_no_elements() -> None:
+    x = dg.placeholder("x", (2, 0), "float64")
+    nothing = {x: np.zeros((2, 0))}
+    for f in (dg.softmax, dg.log_softmax):
+        assert run(f(x), nothing).shape == (2, 0)
+        assert run(dg.grad(dg.sum(f(x)), x), nothing).shape == (2, 0)
+    assert run(dg.logsumexp(x, 1), nothing).tolist() == [-np.inf, -np.inf]
