@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from deepgraph.dims import Size, at_least, product, same
 from deepgraph.expr import Expr, Kind
 from deepgraph.graph import Graph
 from deepgraph.passes.kernels import Group, build, result_axes, single
 from deepgraph.passes.layout import layout
+from deepgraph.passes.line import Item, Line
 from deepgraph.passes.order import TYPICAL, order
 from deepgraph.passes.place import place
 from deepgraph.passes.views import Alignments, Axes
 from deepgraph.schedule import Schedule
 from deepgraph.target import Target
-
-_SEARCH = 200  # groups visited before a merge is given up: keeps the pass near linear
-
 
 _COMPARED = 4000  # nodes up to which the plan is compared with the one without fusion
 _SLACK = 4096  # bytes, a page, by which fusion may raise the peak
@@ -76,18 +73,15 @@ class _Edge:
 
 
 @dataclass(eq=False)
-class _Cluster:
-    """A group that grows. `place` orders clusters so that each reads only from earlier ones."""
+class _Cluster(Item):
+    """A group that grows."""
 
-    place: int
     nodes: list[Expr]
     space: list[Size]
     index: dict[Expr, Axes]
     call: bool
     reads: set[Expr]  # what its nodes read, whoever makes it
     folds: dict[Expr, frozenset[int]]  # the axes of the space that each reduction folds
-    before: dict[_Cluster, None] = field(default_factory=dict)
-    after: dict[_Cluster, None] = field(default_factory=dict)
 
 
 class _Fusion:
@@ -97,7 +91,7 @@ class _Fusion:
         self.home: dict[Expr, _Cluster] = {}
         self.incoming: dict[Expr, list[_Edge]] = {}
         self.outgoing: dict[Expr, list[_Edge]] = {}
-        self.line: list[_Cluster | None] = []  # by place; None where a cluster was merged away
+        self.line: Line[_Cluster] = Line()
         alignments = Alignments()
         for node in computed(graph):
             self._enter(node, alignments)
@@ -105,9 +99,8 @@ class _Fusion:
     def _enter(self, node: Expr, alignments: Alignments) -> None:
         alone = single(node)
         reads = {alignments.of(i)[0] for i in node.inputs}
-        cluster = _Cluster(
-            len(self.line), [node], list(alone.space), dict(alone.index), alone.is_call, reads, {}
-        )  # fmt: skip
+        space, index = list(alone.space), dict(alone.index)
+        cluster = _Cluster([node], space, index, alone.is_call, reads, {})
         if node.op.kind is Kind.REDUCE:
             cluster.folds[node] = _fold_axes(node, cluster.index[node])
         self.home[node] = cluster
@@ -120,17 +113,16 @@ class _Fusion:
             edge = _Edge(base, node, _reading(node, operand, base, axes))
             self.incoming[node].append(edge)
             self.outgoing[base].append(edge)
-            cluster.before[self.home[base]] = None
-            self.home[base].after[cluster] = None
+            self.line.depend(cluster, on=self.home[base])
 
     def groups(self) -> list[Group]:
         for node in reversed(computed(self.graph)):
-            for reader in sorted({self.home[e.reader] for e in self.outgoing[node]}, key=_place):
+            readers = {self.home[e.reader] for e in self.outgoing[node]}
+            for reader in sorted(readers, key=lambda c: c.place):
                 cluster = self.home[node]
                 if reader is not cluster and self._fits(cluster, reader):
                     self._try(cluster, reader)
-        clusters = sorted(set(self.home.values()), key=_place)
-        return [self._group(c) for c in clusters]
+        return [self._group(c) for c in self.line.items()]
 
     def _group(self, cluster: _Cluster) -> Group:
         nodes = tuple(sorted(cluster.nodes, key=self.position.__getitem__))
@@ -156,8 +148,8 @@ class _Fusion:
         folds = {n: _fold_axes(n, index[n]) for n in a.folds}
         if not self._runs_by_rows(a, b, {**folds, **b.folds}, index):
             return
-        if self._affordable(a, b) and self._make_room(a, b):
-            self._merge(a, b)
+        if self._affordable(a, b) and self.line.merge(a, b):
+            self.home |= dict.fromkeys(a.nodes, b)
             b.nodes += a.nodes
             b.space = space
             b.index |= index
@@ -241,28 +233,6 @@ class _Fusion:
                 return True
         return False
 
-    def _make_room(self, a: _Cluster, b: _Cluster) -> bool:
-        """Order the line so that `b` can stand for both; False where a path goes around.
-
-        Within the stretch from `a` to `b`: what `b` needs, then `b`, then what needs `a` (the
-        local reordering of Pearce and Kelly, 2006).
-        """
-        late = _reached([c for c in a.after if c is not b], "after", lambda c: c.place <= b.place)
-        if late is None or b in late:
-            return False
-        early = _reached(
-            [c for c in b.before if c is not a], "before", lambda c: c.place >= a.place
-        )
-        if early is None:
-            return False
-        line = [*sorted(early, key=_place), b, *sorted(late, key=_place)]
-        places = sorted([a.place, *(c.place for c in line)])
-        self.line[places[0]] = None
-        for cluster, free in zip(line, places[1:], strict=True):
-            cluster.place = free
-            self.line[free] = cluster
-        return True
-
     def _affordable(self, a: _Cluster, b: _Cluster) -> bool:
         """Does the merge remove at least the bytes whose lives it lengthens?
 
@@ -275,7 +245,7 @@ class _Fusion:
             users = {self.home[value], *(self.home[e.reader] for e in self.outgoing[value])} - {a}
             if b not in users and self.home[value] is not a:
                 last = max(c.place for c in users)
-                if any(self.line[p] not in (None, a) for p in range(last + 1, ready + 1)):
+                if self.line.busy(last + 1, ready + 1, but=a):
                     kept = kept + _bytes(value)
         if same(kept, 0):
             return True
@@ -285,39 +255,6 @@ class _Fusion:
             if readers == {b} and node not in self.graph.results:
                 saved = saved + _bytes(node)
         return at_least(saved, kept) is True
-
-    def _merge(self, a: _Cluster, b: _Cluster) -> None:
-        for node in a.nodes:
-            self.home[node] = b
-        for c in a.before:
-            c.after.pop(a, None)
-            if c is not b:
-                c.after[b] = b.before[c] = None
-        for c in a.after:
-            c.before.pop(a, None)
-            if c is not b:
-                c.before[b] = b.after[c] = None
-
-
-def _reached(
-    start: list[_Cluster], way: Literal["before", "after"], inside: Callable[[_Cluster], bool]
-) -> set[_Cluster] | None:
-    """The clusters that lie this way, as far as `inside`; None after too long a search."""
-    seen: set[_Cluster] = set()
-    stack = start
-    while stack:
-        cluster = stack.pop()
-        if cluster in seen or not inside(cluster):
-            continue
-        if len(seen) >= _SEARCH:
-            return None
-        seen.add(cluster)
-        stack.extend(getattr(cluster, way))
-    return seen
-
-
-def _place(cluster: _Cluster) -> int:
-    return cluster.place
 
 
 def _bytes(value: Expr) -> Size:
