@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar, cast
 
 _SEARCH = 200  # items visited before a merge is given up: keeps many merges near linear
 
@@ -62,7 +62,7 @@ class Line(Generic[Kind]):
         self._items[places[0]] = None
         for item, place in zip(stretch, places[1:], strict=True):
             item.place = place
-            self._items[place] = item  # type: ignore[call-overload]  # of the line, so a Kind
+            self._items[place] = cast(Kind, item)
         _replace(a, b)
         return True
 
