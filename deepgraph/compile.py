@@ -17,7 +17,7 @@ from deepgraph.errors import GraphError, ShapeError, here
 from deepgraph.expr import OPS, Expr, Literal, explained, same_type
 from deepgraph.graph import Graph, sizes_of, toposort
 from deepgraph.parameter import Parameter
-from deepgraph.step import Form, Options, Step
+from deepgraph.step import RANDOM_COUNTER, Form, Options, Step
 
 log = logging.getLogger("deepgraph")
 _told: set[str] = set()
@@ -28,7 +28,7 @@ Outputs = Expr | Sequence[Expr] | Mapping[str, Expr]
 
 def compile(  # noqa: A001
     outputs: Outputs = (),
-    updates: Mapping[Expr, Any] | None = None,
+    updates: Mapping[Parameter, Any] | None = None,
     *,
     inputs: Sequence[Expr] | None = None,
     backend: str = "auto",
@@ -82,7 +82,7 @@ def _evaluate(node: Expr) -> npt.NDArray[Any]:
 
 
 def emit(
-    outputs: Outputs = (), updates: Mapping[Expr, Any] | None = None, *,
+    outputs: Outputs = (), updates: Mapping[Parameter, Any] | None = None, *,
     inputs: Sequence[Expr] | None = None, backend: str = "numpy", without: Collection[str] = (),
     hints: Mapping[str, int] | None = None, seed: int = 0,
 ) -> Source:  # fmt: skip
@@ -98,8 +98,9 @@ def _wish(backend: str) -> str:
 
 
 def declare(
-    outputs: Outputs, updates: Mapping[Expr, Any] | None, inputs: Sequence[Expr] | None, seed: int
-) -> tuple[Graph, Form]:
+    outputs: Outputs, updates: Mapping[Parameter, Any] | None, inputs: Sequence[Expr] | None,
+    seed: int,
+) -> tuple[Graph, Form]:  # fmt: skip
     """The graph that was asked for, and the form in which results come back."""
     origin = here()
     try:
@@ -156,7 +157,7 @@ def _with_random(roots: Sequence[Expr], updates: dict[Parameter, Expr], seed: in
     counter = [n for n in toposort(roots) if n.op.name == "random_counter"]
     if not key and not counter:
         return list(roots)
-    calls = Parameter(np.uint64(0), name="random_counter")
+    calls = Parameter(np.uint64(0), name=RANDOM_COUNTER)
     value = OPS["constant"](Literal(np.uint64(seed % 2**64)))
     replaced = substitute(roots, dict.fromkeys(key, value) | dict.fromkeys(counter, calls))
     updates[calls] = calls + np.uint64(1)

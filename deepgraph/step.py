@@ -27,6 +27,7 @@ from deepgraph.results import Result, Results
 from deepgraph.schedule import Kernel, Schedule
 
 Array = npt.NDArray[Any]
+RANDOM_COUNTER = "random_counter"  # the parameter that each call of a random step advances
 _BINDINGS = 16  # sets of shapes whose memory a step keeps
 
 
@@ -174,6 +175,12 @@ class Step(Drawn):
         bound = self._program.bind(sizes)
         ready = self._ready[shapes] = _Ready(bound.run, self._results.bind(sizes), bound)
         return ready
+
+    @property
+    def state(self) -> dict[str, Parameter]:
+        """The step's own parameters by name, for `deepgraph.io`: the counter of its random draws."""
+        own = (p for p in self._updated if p.name == RANDOM_COUNTER)
+        return {p.name: p for p in own}
 
     @property
     def memory(self) -> dict[str, int]:
