@@ -1,5 +1,7 @@
 """deepgraph: declare an expression graph, compile it, run it, and see what it became."""
 
+from __future__ import annotations
+
 from deepgraph import ops as ops
 from deepgraph.compile import compile as compile
 from deepgraph.compile import emit as emit

@@ -22,7 +22,7 @@ Became = dict[Expr, Expr | None]
 
 
 def toposort(roots: Iterable[Expr]) -> tuple[Expr, ...]:
-    """Inputs before users, each node once; iterative, since graphs are deeper than Python's stack."""
+    """Inputs before users, each node once; iterative, as graphs are deeper than the stack."""
     seen: dict[Expr, None] = {}
     stack = [(root, False) for root in reversed(list(roots))]
     while stack:
@@ -124,7 +124,7 @@ class Graph(Drawn):
         return "\n".join([*lines, f"return {returned}"])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        known = {n: None for n in self.nodes} | {n: None for n in self.parameters + self.inputs}
+        known = dict.fromkeys(self.nodes) | dict.fromkeys(self.parameters + self.inputs)
         rows = [row(n) for n in known]
         place = {n: k for k, n in enumerate(known)}
         outputs = {name: place[v] for name, v in self.outputs.items()}
@@ -132,7 +132,7 @@ class Graph(Drawn):
         return _unpacked, (rows, [place[p] for p in self.inputs], outputs, updates)
 
     def to_networkx(self) -> nx.MultiDiGraph[Any]:
-        """The nodes as a MultiDiGraph: attributes op, name, shape, dtype, kind; edges have `position`."""
+        """The nodes with op, name, shape, dtype and kind; each edge with its `position`."""
         import networkx as nx
 
         drawn: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
@@ -196,7 +196,7 @@ def rewrite(
 
 
 def rebuilt(node: Expr, inputs: Sequence[Expr]) -> Expr:
-    """The same operation over other inputs of the same types; the node itself if nothing changed."""
+    """The same operation over other inputs of the same types; the node itself if none is other."""
     if all(a is b for a, b in zip(node.inputs, inputs, strict=True)):
         return node
     return Expr(node.op, tuple(inputs), node.attrs, node.shape, node.dtype, node.origin)

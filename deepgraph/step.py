@@ -178,7 +178,7 @@ class Step(Drawn):
 
     @property
     def state(self) -> dict[str, Parameter]:
-        """The step's own parameters by name, for `deepgraph.io`: the counter of its random draws."""
+        """The step's own parameters by name, for `deepgraph.io`: the counter of its draws."""
         own = (p for p in self._updated if p.name == RANDOM_COUNTER)
         return {p.name: p for p in own}
 
