@@ -7,7 +7,7 @@ from deepgraph.dtypes import is_float
 from deepgraph.expr import OPS, Expr, Kind
 from deepgraph.graph import Rule
 from deepgraph.passes.algebra import is_positive
-from deepgraph.passes.patterns import FLOATS, fit, patterns
+from deepgraph.passes.patterns import FLOATS, either, fit, patterns
 from deepgraph.passes.shapes import reshaped
 
 _RULES = patterns(FLOATS, """
@@ -60,7 +60,7 @@ def _softmax(node: Expr) -> Expr | None:
 
 def _softmax_grad(node: Expr) -> Expr | None:
     """g / sum(exp(z)) * exp(z), which a gradient is, likewise."""
-    for quotient, powers in (node.inputs, node.inputs[::-1]):
+    for quotient, powers in either(node):
         inner = quotient.inputs[0] if quotient.op.name == "expand_dims" else quotient
         if inner.op.name != "divide":
             continue
@@ -74,6 +74,41 @@ def _softmax_grad(node: Expr) -> Expr | None:
         scaled = g / reshaped(calm, over.shape)
         return fit(reshaped(scaled, quotient.shape) * calm_powers, node)
     return None
+
+
+def _softmax_adjoint(node: Expr) -> Expr | None:
+    """(g / s - sum(g / s * q)) * e -> (g - sum(g * q)) * q, where q = e / s and s = sum(e)."""
+    for difference, powers in either(node):
+        if difference.op.name != "subtract" or powers.op.name != "exp":
+            continue
+        scaled, folded = difference.inputs
+        if scaled.op.name != "divide" or folded.op.name != "sum" or not folded.attr("keepdims"):
+            continue
+        (product,) = folded.inputs
+        g, over = scaled.inputs
+        if product.op.name != "multiply" or not _sums(over, powers, folded.attr("axis")):
+            continue
+        for factor, q in either(product):
+            if factor is scaled and _is_softmax(q, powers) and g.dtype == q.dtype:
+                return fit((g - folded.op(g * q, *folded.attrs)) * q, node)
+    return None
+
+
+def _sums(over: Expr, powers: Expr, axis: tuple[int, ...]) -> bool:
+    total = _kept(over)
+    return total is not None and total.inputs[0] is powers and total.attr("axis") == axis
+
+
+def _is_softmax(q: Expr, powers: Expr) -> bool:
+    """Is it `powers` over their sum, or the same with the powers shifted?"""
+    if q.op.name != "divide" or q.inputs[0].op.name != "exp":
+        return False
+    own, over = q.inputs
+    total = _kept(over)
+    if total is None or total.inputs[0] is not own:
+        return False
+    (z,) = own.inputs
+    return own is powers or (_is_shifted(z) and z.inputs[0] is powers.inputs[0])
 
 
 def _log_softmax(node: Expr) -> Expr | None:
@@ -132,7 +167,7 @@ STABLE: dict[str, list[Rule]] = {
     "log": [_logsumexp, _log_softmax],
     "log1p": [_softplus],
     "divide": [_softmax],
-    "multiply": [_softmax_grad],
+    "multiply": [_softmax_grad, _softmax_adjoint],
 }  # fmt: skip
 for _rule in _RULES:
     STABLE.setdefault(_rule.left.op, []).append(_rule)

@@ -63,6 +63,7 @@ SHORT: list[tuple[Callable[[], Expr], str]] = [
     (lambda: dg.squeeze(dg.broadcast_to(V, (3, 1, 4)), 1), "broadcast_to(v, (3, 4))"),
     (lambda: X[:, 1:][:, 1:], "slice(x, :, 2:3)"),
     (lambda: X[:, ::-1][:, 0], "slice(x, :, 2)"),
+    (lambda: X[:, ::-1][:, 1], "slice(x, :, 1)"),
     (lambda: X[1:][:, 1], "slice(x, 1:, 1)"),
     (lambda: X[:, 1][..., ::2], "slice(x, :, 1, ::2)"),
     # elementwise operands
@@ -157,6 +158,11 @@ def test_a_sum_of_one_number_is_a_product_at_least_as_exact(dtype: str, count: i
 
 
 def test_a_sum_that_wraps_still_wraps() -> None:
+    small = dg.placeholder("x", (3,), "uint8")
+    feed = np.array([0, 1, 255], "uint8")
+    for kind in ("uint8", "uint64"):
+        y = dg.sum(-small, dtype=kind)
+        assert_same_bits(run(simplified(y), {small: feed}, {}), run(y, {small: feed}, {}))
     x = dg.placeholder("x", (3, 1), "int8")
     for count in (100, 200):
         y = dg.sum(dg.broadcast_to(x, (3, count)), axis=1, dtype="int8")
@@ -168,6 +174,13 @@ def test_a_negative_power_of_whole_numbers_is_left_to_the_step() -> None:
     x = dg.placeholder("x", (3,), "int32")
     y = x ** dg.broadcast_to(dg.asarray(np.int32(-1)), (3,))
     simplified(y)
+
+
+def test_what_is_attached_does_not_broadcast() -> None:
+    p, x = dg.Parameter(np.ones(3, "float32"), name="p"), dg.placeholder("x", (3,))
+    step = dg.compile(dg.attach(x * 2.0, {p: dg.zeros((3,))}), {}, backend="numpy")
+    np.testing.assert_array_equal(step(x=np.ones(3, "float32")), np.full(3, 2))
+    np.testing.assert_array_equal(p.value, np.zeros(3))
 
 
 def test_an_output_is_not_turned_into_a_view_for_nothing() -> None:
