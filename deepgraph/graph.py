@@ -52,7 +52,7 @@ def sizes_of(node: Expr) -> frozenset[str]:
     return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Graph(Drawn):
     """What a step computes: named outputs, and new values of parameters, all at once.
 
@@ -64,6 +64,13 @@ class Graph(Drawn):
     outputs: Mapping[str, Expr]
     updates: Mapping[Expr, Expr] = field(default_factory=dict)
     became: Became = field(default_factory=dict, repr=False)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        outputs = ", ".join(f"{k}: {v.type_text}" for k, v in self.outputs.items())
+        return f"<graph of {len(self.nodes)} nodes -> ({outputs}), {len(self.updates)} updates>"
 
     @cached_property
     def nodes(self) -> tuple[Expr, ...]:

@@ -77,7 +77,7 @@ class Binding:
     blocks: Mapping[Kernel, Blocks]  # the kernels that run block by block
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan(Drawn):
     """Homes of all values, symbolic: the order, the sharing and the places hold for all sizes.
 
@@ -240,7 +240,11 @@ class Plan(Drawn):
         lines += [f"at the end {p.name} = {v!r}" for p, v in self.commits]
         return "\n".join(lines)
 
-    __str__ = render
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return f"<plan: {len(self.slots)} slots, peak {self.peak_bytes} bytes>"
 
     def to_networkx(self) -> nx.MultiDiGraph[Any]:
         """The schedule's graph, each node with its `home`."""

@@ -102,7 +102,7 @@ class Cut:
     after: frozenset[int]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Kernel:
     """Work that runs as one: loads, a body of scalar operations over a space, stores.
 
@@ -182,6 +182,9 @@ class Kernel:
             total = total + (rule * over.size if isinstance(rule, int) else rule(instr.node))
         return total
 
+    def __repr__(self) -> str:
+        return f"<{self.kind} kernel {self.name} over {pretty(self.space)}>"
+
     def render(self) -> str:
         """The kernel as lines: its space, loads, body and stores."""
         folds = f" fold {pretty(self.folded)}" if self.folded else ""
@@ -197,7 +200,7 @@ class Kernel:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Schedule(Drawn):
     """Kernels in the order they run, and the memory order of values that are not row-major."""
 
@@ -206,6 +209,12 @@ class Schedule(Drawn):
     groups: tuple[Any, ...] = ()  # what the kernels were built of, for a pass that builds them anew
     orders: Mapping[Expr, Order] = field(default_factory=dict)
     became: Became = field(default_factory=dict, repr=False)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return f"<schedule: {len(self.kernels)} kernels>"
 
     @cached_property
     def maker(self) -> dict[Expr, Kernel]:
