@@ -14,6 +14,7 @@ from deepgraph.backends.pooling import (
     max_pool2d_grad,
     max_pool2d_jvp,
 )
+from deepgraph.backends.printing import print_values
 from deepgraph.backends.shaping import accumulate, argsort, pad, unwindows, windows
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "philox_bits",
     "philox_normal",
     "philox_uniform",
+    "print_values",
     "scatter_add",
     "take",
     "unwindows",

@@ -65,7 +65,7 @@ def _place(now: Expr, plan: Plan) -> str:
 
 
 def _kept(now: Expr, kernel: Kernel, plan: Plan) -> str:
-    if now not in kernel.writes:
+    if now not in plan.schedule.maker:
         return " and keeps it to itself, in no memory of its own"
     home = plan.homes[now]
     text = f" into {home}"
@@ -85,15 +85,14 @@ def _source(now: Expr, plan: Plan) -> str:
     )
     text = f"{text}; {_readers(now, plan)}"
     if now in updates:
-        writer = next(
-            k for k, kernel in enumerate(plan.schedule.kernels) if updates[now] in kernel.writes
-        )
-        text += f"; kernel {writer} computes its new value"
+        writer = plan.schedule.maker[updates[now]]
+        number = next(k for k, kernel in enumerate(plan.schedule.kernels) if kernel is writer)
+        text += f"; kernel {number} computes its new value"
     return text
 
 
 def _readers(value: Expr, plan: Plan) -> str:
-    found = [str(k) for k, kernel in enumerate(plan.schedule.kernels) if value in kernel.reads]
+    found = [str(k) for k, kernel in enumerate(plan.schedule.kernels) if value in {*kernel.reads}]
     if not found:
         return "no kernel reads its memory"
     return f"kernel{'s' * (len(found) > 1)} {', '.join(found)} read{'s' * (len(found) == 1)} it"

@@ -15,6 +15,7 @@ from deepgraph.ops.index import *
 from deepgraph.ops.join import *
 from deepgraph.ops.linalg import *
 from deepgraph.ops.pooling import *
+from deepgraph.ops.printing import *
 from deepgraph.ops.random import *
 from deepgraph.ops.reduce import *
 from deepgraph.ops.scan import *
