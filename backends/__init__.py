@@ -43,8 +43,12 @@ class Bound:
 class Program(Protocol):
     """A loaded source."""
 
-    def bind(self, sizes: Mapping[str, int]) -> Bound:
-        """Take memory for these sizes and make the step ready to run."""
+    def bind(self, sizes: Mapping[str, int], tick: Callable[[], None] | None = None) -> Bound:
+        """Take memory for these sizes and make the step ready to run.
+
+        With `tick` the run calls it before the first kernel and after each, and after new values
+        are copied into parameters if any are: for those who measure.
+        """
         ...
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import linecache
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
+from types import CodeType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import Bound, Source, leaf_value, library
-from deepgraph.backends.numpylike import Driver, leaves
+from deepgraph.backends.numpylike import Driver, leaves, timed
 from deepgraph.backends.pool import run_blocks, threads
 from deepgraph.backends.text import literal, size_name, statement
 from deepgraph.dims import Dim
@@ -92,18 +94,22 @@ class NumpyProgram:
     """A loaded step: `bind` gives it memory."""
 
     def __init__(self, source: Source, plan: Plan) -> None:
-        self.plan = plan
-        text = str(source)
+        self.source, self.plan = source, plan
+        self.code = self._compiled(str(source))
+
+    def _compiled(self, text: str) -> CodeType:
+        """The text as code; tracebacks show it as long as this program lives."""
         filename = f"<deepgraph step {next(_serial)}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-        self.code = compile(text, filename, "exec")
+        weakref.finalize(self, linecache.cache.pop, filename, None)
+        return compile(text, filename, "exec")
 
-    def bind(self, sizes: Mapping[str, int]) -> Bound:
+    def bind(self, sizes: Mapping[str, int], tick: Callable[[], None] | None = None) -> Bound:
         """Memory for these sizes, and the step over it."""
         plan = self.plan
         binding = plan.bind(sizes, threads())
         arena = np.empty(binding.peak_bytes + 64, np.uint8)
-        start = -arena.ctypes.data % 64
+        start = -arena.__array_interface__["data"][0] % 64
 
         def slot(index: int, shape: tuple[int, ...], dtype: str) -> Array:
             kind = np.dtype(dtype)
@@ -124,9 +130,9 @@ class NumpyProgram:
             "np": np, "lib": library, "view": view, "slot": slot, "cut": cut_kernel,
             "parameters": [_storage(p) for p in graph.parameters],
             "constants": [leaf_value(c, sizes) for c in leaves(plan)],
-            **{size_name(n): sizes[n] for n in graph.sizes},
+            "tick": tick, **{size_name(n): sizes[n] for n in graph.sizes},
         }  # fmt: skip
-        exec(self.code, scope)
+        exec(self.code if tick is None else self._compiled(timed(str(self.source))), scope)
         step = scope["step"]
 
         def run(feeds: Sequence[Array], outs: Sequence[Array]) -> None:

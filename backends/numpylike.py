@@ -15,7 +15,7 @@ from deepgraph.plan import Plan
 from deepgraph.schedule import Access, Kernel, contiguous, same_strided
 
 _TAKEN = (
-    "np", "cp", "lib", "view", "slot", "parameters", "constants", "cut", "bind", "step",
+    "np", "cp", "lib", "view", "slot", "parameters", "constants", "cut", "tick", "step",
     "max", "min", "float", "slice",
 )  # fmt: skip
 
@@ -66,6 +66,8 @@ class Driver:
             args += [self.access(s.access) for s in kernel.stores]
             args += self.scratch(kernel)
             self.lines.append(f"{name}({', '.join(args)})")
+        if self.plan.commits:
+            self.lines.append("# new values")
         for parameter, value in self.plan.commits:
             whole = Access(value, contiguous(value.shape, self._order(value)))
             self.lines.append(f"{self.xp}.copyto({self.names[parameter]}, {self.access(whole)})")
@@ -183,6 +185,15 @@ class Driver:
             self._next[stem] += 1
         self._used.add(name)
         return name
+
+
+def timed(source: str) -> str:
+    """The text of a step with `tick()` before its first kernel and after each."""
+    head, start, body = source.partition("\ndef step(")
+    lines = []
+    for line in body.splitlines():
+        lines += ["    tick()"] * line.startswith("    # ") + [line]
+    return head + start + "\n".join([*lines, "    tick()", ""])
 
 
 def leaves(plan: Plan) -> tuple[Expr, ...]:

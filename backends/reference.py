@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,11 @@ def evaluate(
     known: Arrays = {}
     for node in graph.nodes:
         dtype = np.dtype(np.float64) if float64 and is_float(node.dtype) else node.dtype
-        known[node] = _value(node, known, values, sizes, dtype, float64)
+        try:
+            known[node] = _value(node, known, values, sizes, dtype, float64)
+        except Exception as error:
+            error.add_note(f"{node.op.name}\n  at {node.origin.show()}")
+            raise
     return (
         {k: np.array(known[v]) for k, v in graph.outputs.items()},
         {p: np.array(known[v]) for p, v in graph.updates.items()},
@@ -103,8 +107,8 @@ class ReferenceProgram:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
 
-    def bind(self, sizes: Mapping[str, int]) -> Bound:
-        """The evaluation at these sizes; it keeps no memory between calls."""
+    def bind(self, sizes: Mapping[str, int], tick: Callable[[], None] | None = None) -> Bound:
+        """The evaluation at these sizes; it keeps no memory between calls, and has no kernels."""
         graph = self.plan.schedule.graph
 
         def run(feeds: Sequence[Any], outs: Sequence[Any]) -> None:

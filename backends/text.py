@@ -12,7 +12,7 @@ from deepgraph.dims import Dim, code
 from deepgraph.dtypes import accumulator
 from deepgraph.expr import Expr, Kind, Literal
 
-_OWN = "np|cp|lib|view|slot|parameters|constants|cut|bind|step|out|max|min|float|slice"
+_OWN = "np|cp|lib|view|slot|parameters|constants|cut|tick|step|out|max|min|float|slice"
 UFUNCS = frozenset(dir(np))  # what generated code imports comes from among these
 _OWN_NAMES = re.compile(rf"(?:{_OWN}|(?:a|c|k|p|t|tmp|v|x|y)\d+)_*")  # of generated code itself
 
@@ -44,7 +44,7 @@ def _template(node: Expr, module: str) -> str:
 
 def size_name(name: str) -> str:
     """What generated code calls a size: its name, with `_` behind one that the code has itself."""
-    return f"{name}_" if name in UFUNCS or _OWN_NAMES.fullmatch(name) else name
+    return f"{name}_" if name.rstrip("_") in UFUNCS or _OWN_NAMES.fullmatch(name) else name
 
 
 def literal(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ def compile(  # noqa: A001
     donate: Collection[str] = (),
     hints: Mapping[str, int] | None = None,
     seed: int = 0,
+    debug: str | None = None,
 ) -> Step:
     """Optimise a graph, write its code and make it callable.
 
@@ -45,8 +47,11 @@ def compile(  # noqa: A001
     fixes the order of positional feeds. `backend` is "auto", "numpy" or "reference" (the variable
     `DEEPGRAPH_BACKEND` goes before "auto"). `without` names passes to leave out, `donate` feeds
     whose memory the step may overwrite, `hints` typical sizes for the planner, `seed` keys the
-    random numbers. Raises GraphError for what cannot be compiled, BackendError for a backend that
-    cannot run here.
+    random numbers. With `debug="trace"` the first call with new sizes compares what each pass gives
+    with the graph as declared, and a PassError blames the one that changed a result; with
+    `debug="nan"` a call stops with a NotFiniteError at the first node that makes NaN or infinity of
+    finite values, before it updates anything. Both are slow. Raises GraphError for what cannot be
+    compiled, BackendError for a backend that cannot run here.
 
     >>> import deepgraph as dg
     >>> x = dg.placeholder("x", shape=("n",))
@@ -56,7 +61,7 @@ def compile(  # noqa: A001
     """
     graph, form = declare(outputs, updates, inputs, seed)
     options = Options(
-        backend, frozenset(without), frozenset(donate), dict(hints or {}), inputs is not None
+        backend, frozenset(without), frozenset(donate), dict(hints or {}), inputs is not None, debug
     )
     return build(graph, form, options)
 
@@ -114,6 +119,7 @@ def declare(
             tuple(inputs or ()), dict(zip(named, roots, strict=False)),
             dict(zip(given, roots[len(named) :], strict=True)),
         )  # fmt: skip
+        graph = replace(graph, inputs=graph.placeholders)  # in one order, whatever passes do
         _check_names(graph, inputs)
         _check_sizes(graph)
     except GraphError as error:

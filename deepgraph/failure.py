@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 import traceback
 from collections.abc import Sequence
 
@@ -23,6 +24,7 @@ def explain_failure(error: Exception, kernels: Sequence[Kernel]) -> None:
         linecache.getlines(frame.f_code.co_filename)[frame.f_code.co_firstlineno : line]
         for frame, line in traceback.walk_tb(error.__traceback__)
         if frame.f_code.co_filename.startswith("<deepgraph step")
+        and frame.f_code.co_name != "<module>"
     ]
     if not passed:
         return
@@ -35,7 +37,10 @@ def explain_failure(error: Exception, kernels: Sequence[Kernel]) -> None:
 
 
 def _node(kernel: Kernel, lines: Sequence[str]) -> Expr:
-    """The first node of a fused kernel that comes from the line above the last of these."""
+    """The node of a fused kernel whose statement is the last of these lines, under its comment."""
     shown = next((line for line in reversed(lines) if line.lstrip().startswith(_KERNEL)), "")
     where = shown.strip().removeprefix(_KERNEL).split("  ")[0]
-    return next((n for n in kernel.nodes if n.origin.where == where), kernel.nodes[-1])
+    there = [n for n in kernel.nodes if n.origin.where == where] or kernel.nodes
+    words = set(re.findall(r"\w+", lines[-1]))
+    named = (n for n in there if (n.op.ufunc or n.op.name) in words)
+    return next(named, there[-1])

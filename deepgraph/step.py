@@ -6,6 +6,7 @@ import contextvars
 import operator
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,16 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import Backend, Bound, Source
+from deepgraph.debug import watched
 from deepgraph.drawn import Drawn
-from deepgraph.errors import DTypeError
+from deepgraph.errors import DTypeError, FeedError
 from deepgraph.explain import explain
 from deepgraph.expr import Expr
 from deepgraph.failure import explain_failure
 from deepgraph.feeds import Feeds, Shapes
 from deepgraph.graph import Graph
+from deepgraph.ops.printing import quiet
 from deepgraph.parameter import Parameter
 from deepgraph.passes import Stage
 from deepgraph.plan import Plan
+from deepgraph.profile import Profile, measure
 from deepgraph.results import Result, Results
 from deepgraph.schedule import Kernel, Schedule
 
@@ -87,6 +91,7 @@ class Options:
     donate: frozenset[str] = frozenset()
     hints: Mapping[str, int] = field(default_factory=dict)
     positional: bool = False
+    debug: str | None = None
 
 
 class Step(Drawn):
@@ -108,7 +113,9 @@ class Step(Drawn):
         self.backend = backend.name
         self._form = form
         self._options = options
-        self._program = backend.load(source, self.plan)
+        self._program = self._watched = backend.load(source, self.plan)
+        if options.debug is not None:
+            self._watched = watched(self._program, options.debug, stages, backend.name)
         self._feeds = Feeds(graph, options.positional, options.donate)
         self._results = Results(graph)
         self._pack = form.packer()
@@ -172,9 +179,35 @@ class Step(Drawn):
         sizes = self._feeds.sizes(shapes)
         while len(self._ready) >= _BINDINGS:
             self._ready.pop(next(iter(self._ready)))
-        bound = self._program.bind(sizes)
+        bound = self._watched.bind(sizes)
         ready = self._ready[shapes] = _Ready(bound.run, self._results.bind(sizes), bound)
         return ready
+
+    def profile(self, *args: Any, repeat: int = 20, **feeds: Any) -> Profile:
+        """The time of each kernel for these feeds, measured over `repeat` runs of the same code.
+
+        Parameters and what optimisers remember are as before when it returns, and nothing is
+        printed.
+        """
+        if not isinstance(repeat, int) or repeat < 1:
+            raise FeedError(f"profile: repeats 1 time or more: got {repeat!r}")
+        arrays, shapes = self._feeds.take(args, feeds)
+        with self._lock, ExitStack() as held, quiet():
+            ready = self._ready.get(shapes) or self._bind(shapes)
+            for parameter in self._parameters:
+                held.enter_context(parameter.lock)
+            kept = [(p, p.value) for p in self._updated]
+            outs = self._results.fresh(ready.results)
+            sizes = ready.bound.binding.sizes
+            try:
+                with np.errstate(all="ignore"):
+                    return measure(self._program, self.plan, sizes, arrays, outs, repeat)
+            except Exception as error:
+                explain_failure(error, self.kernels)
+                raise
+            finally:
+                for p, value in kept:
+                    p.assign(value)
 
     @property
     def state(self) -> dict[str, Parameter]:

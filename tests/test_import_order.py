@@ -23,7 +23,7 @@ schedule target arena blocks plan
 show
 passes
 backends
-constraints explain failure feeds results
+constraints compare debug explain failure feeds profile results
 compile step
 nn optim data check io
 deepgraph

@@ -20,8 +20,8 @@ from deepgraph.show.labels import number, visible
 class Node:
     """A box: an operation, a leaf, or a result. `bytes` is what it takes in memory, if it does.
 
-    `kind` is placeholder, parameter, constant, elementwise, reduce, view, call, output, update or
-    note. `home` says where a plan keeps the value.
+    `kind` is placeholder, parameter, constant, elementwise, reduce, view, call, output, update,
+    note, or marked for what an error points at. `home` says where a plan keeps the value.
     """
 
     label: str
@@ -86,6 +86,8 @@ def drawing(thing: Drawn) -> Drawing:
     Numbers (constants of one element, and sizes) are written into the nodes that read them.
     """
     shown = thing.drawn_as()
+    if isinstance(shown, Drawing):
+        return shown
     if isinstance(shown, Plan):
         return _Scheduled(shown.schedule, shown.homes).drawing()
     if isinstance(shown, Schedule):

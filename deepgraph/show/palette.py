@@ -35,6 +35,7 @@ NODES = {
     "view": Look("#fdfdfe", "#7c8593", "#23272f", dashed=True),
     "output": Look("#dbeafe", "#3b82f6", "#1e3a5f", round=True, bold=True),
     "update": Look("#d1fae5", "#10b981", "#14463a", round=True, bold=True),
+    "marked": Look("#fee2e2", "#dc2626", "#6b1d1d", bold=True),
     "note": Look("#fdfdfe", "#7c8593", "#23272f", round=True, dashed=True),
 }
 EDGES = {"data": (LINE, False), "alias": (LINE, True), "in-place": (IN_PLACE, False)}  # dashed?
