@@ -100,7 +100,8 @@ class _Machine:
         self, instr: Instr, args: Sequence[Any], out: Array, temporaries: Sequence[Array]
     ) -> None:
         node = instr.node
-        fold: dict[str, Any] = {"axis": instr.fold, "keepdims": True} if node.op.kind is Kind.REDUCE else {}
+        folds = node.op.kind is Kind.REDUCE
+        fold: dict[str, Any] = {"axis": instr.fold, "keepdims": True} if folds else {}
         names = [f"x{k}" for k in range(len(args))]
         scope = self.scope | dict(zip(names, args, strict=True)) | {"out": out}
         scope |= {f"tmp{k}": t for k, t in enumerate(temporaries)}

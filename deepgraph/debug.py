@@ -83,8 +83,6 @@ class _Watched:
 
     def bind(self, sizes: Sizes, tick: Callable[[], None] | None = None) -> Bound:
         bound = self.program.bind(sizes, tick)
-        if tick is not None:
-            return bound  # what is timed is not watched
 
         def run(feeds: Sequence[Array], outs: Sequence[Array]) -> None:
             values: dict[Expr, Any] = dict(zip(self.graph.placeholders, feeds, strict=True))

@@ -1,4 +1,4 @@
-"""Profile: the time of each kernel of a step, measured, beside what it reads, writes and computes."""
+"""Profile: the time of each kernel of a step, beside what it reads, writes and computes."""
 
 from __future__ import annotations
 
