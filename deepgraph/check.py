@@ -112,7 +112,7 @@ def _worst(
 
 def check_step(
     step: Step | Outputs, feeds: Mapping[str, Any] | None = None, *,
-    updates: Mapping[Expr, Any] | None = None, rtol: float | None = None,
+    updates: Mapping[Parameter, Any] | None = None, rtol: float | None = None,
     atol: float | None = None, **options: Any,
 ) -> Step:  # fmt: skip
     """Compare a step, or one compiled here of outputs and `updates`, with the reference backend.

@@ -130,10 +130,11 @@ class TestTrace:
 
     def test_a_pass_after_which_nothing_runs(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def bad(x: dg.Expr) -> dg.Expr:
-            columns = dg.maximum(dg.asarray(np.array([9, 0])), 0)
-            return dg.exp(dg.take(x.inputs[0], columns, axis=1))
+            rows = x.inputs[0]
+            last = dg.sum(dg.zeros_like(rows, dtype="int64"), axis=0) + 9
+            return dg.exp(dg.take(rows, last, axis=1))
 
-        plug(monkeypatch, "share", "pick", replacing("tanh", bad))
+        plug(monkeypatch, "prune", "pick", replacing("tanh", bad))
         error = blamed(net("trace")[0], "pass pick left what cannot run: index 9 is out of range")
         assert isinstance(error.__cause__, IndexError)
 
@@ -259,8 +260,9 @@ class TestNan:
         x = dg.placeholder("x", ("n",))
         loss = dg.sum(dg.sqrt(x))
         step = dg.compile([loss, dg.grad(loss, x)], backend="numpy", debug="nan")
-        with pytest.raises(NotFiniteError, match=r"not finite: 1 inf of 2 values\n.*\(gradient\)"):
+        with pytest.raises(NotFiniteError, match="not finite: 1 inf of 2 values") as caught:
             step(x=[4.0, 0.0])
+        assert "loss = dg.sum(dg.sqrt(x))" in str(caught.value)
 
     def test_what_was_not_finite_before_is_passed_on(self) -> None:
         step = self.guarded(lambda x: dg.sum(x * 2))

@@ -138,9 +138,18 @@ def test_blocks_are_timed() -> None:
 
 
 def test_clocks_stand_between_kernels(step: dg.Step) -> None:
-    plain = step.source.driver.splitlines()
-    clocked = timed(step.source.driver).splitlines()
+    plain = str(step.source).splitlines()
+    clocked = timed(str(step.source)).splitlines()
     assert [line for line in clocked if line.strip() != "tick()"] == plain
-    kernels = [k for k, line in enumerate(clocked) if line.startswith("        # ")]
-    assert all(clocked[k - 1].strip() == "tick()" for k in kernels)
-    assert clocked.count("        tick()") == len(kernels) + 1
+    body = clocked[clocked.index("def step(x, out_loss):") :]
+    kernels = [k for k, line in enumerate(body) if line.startswith("    # ")]
+    assert len(kernels) == len(step.kernels)
+    assert all(body[k - 1] == "    tick()" for k in kernels)
+    assert body.count("    tick()") == clocked.count("    tick()") == len(kernels) + 1
+    assert body[-1] == "    tick()"
+
+
+def test_the_reference_backend_has_no_kernels(given: Any) -> None:
+    step = dg.compile(dg.sum(dg.placeholder("x", ("n", 64))), backend="reference")
+    with pytest.raises(dg.GraphError, match="profile: this backend runs no kernels"):
+        step.profile(x=given, repeat=1)

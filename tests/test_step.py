@@ -131,7 +131,7 @@ def test_a_step_leaves_nothing_behind(x: dg.Expr) -> None:
     before = set(linecache.cache)
     step: Any = dg.compile(dg.tanh(x), backend="numpy")
     step(x=[1.0])
-    assert any("np.tanh" in line for line in linecache.getlines(*(set(linecache.cache) - before)))
+    assert any("tanh(" in line for line in linecache.getlines(*(set(linecache.cache) - before)))
     del step
     gc.collect()
     assert not {name for name in linecache.cache if name.startswith("<deepgraph")} - before
@@ -235,17 +235,12 @@ class TestFailure:
         step = dg.compile(dg.tanh(x) * dg.exp(x), backend="numpy")  # both of them
         given = np.ones((1500, 1024), np.float32)
         step(x=given)
-        bound = next(iter(step._ready.values()))
-
         def broken(*args: Any, **kwargs: Any) -> Any:
             raise FloatingPointError("no exp today")
 
-        class Broken:
-            def __getattr__(self, name: str) -> Any:
-                return broken if name == "exp" else getattr(np, name)
-
-        step._program.scope["np"] = Broken()  # type: ignore[attr-defined]
-        assert bound
+        (run,) = (ready.run for ready in step._ready.values())
+        scope = run.__closure__[0].cell_contents.__globals__  # type: ignore[attr-defined]
+        monkeypatch.setitem(scope, "exp", broken)
         with pytest.raises(FloatingPointError, match="no exp today") as caught:
             step(x=given)
         self.check(caught.value, "exp", "# both of them")
@@ -289,7 +284,7 @@ class TestExplain:
         step = dg.compile(marked * second, backend="numpy")
         texts = [step.explain(n) for n in (first, second)]
         assert any("share made it one with the one from" in t for t in texts), texts
-        assert "prune made it tanh" in step.explain(marked)
+        assert re.search("(simplify|prune) made it tanh", step.explain(marked))
 
     def test_removed(self) -> None:
         p, q = (dg.Parameter(np.float32(1), name=n) for n in "pq")

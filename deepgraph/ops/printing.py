@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deepgraph.errors import DomainError, DTypeError
-from deepgraph.expr import Expr, Kind, Type, composition, op
+from deepgraph.expr import Example, Expr, Kind, Type, composition, op
 
 Array = npt.NDArray[Any]
 Measures = Mapping[str, Callable[[Array], Any]]
@@ -91,7 +91,7 @@ def _grad(g: Expr, y: Expr, x: Expr, id: Printer) -> tuple[Expr]:
 
 @op(
     Kind.CALL, name="print", numpy="lib.print_values({0}, {id}, {out})", flops=0, follows=0,
-    grad=_grad,
+    grad=_grad, examples=(Example(((3, 4),), {"id": Printer("example", 1, None)}),),
 )  # fmt: skip
 def _print(x: Expr, id: Printer) -> Type:
     """x itself; `id` is each declaration's own, so that no two prints are one or known before."""
