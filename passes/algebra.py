@@ -1,10 +1,9 @@
 """Algebra that is exact: every rule gives the bits that the node would have had.
 
 Only a nan's sign and payload may differ. So `x + 0.0`, `x * 0`, `x - x` and `x / x` stay as they
-are for floats, since -0.0, nan and infinities tell them apart; and `(x * k) * m` is gathered only
-where one factor is a power of two, which is exact unless what is between leaves the normal range:
-then one rounding takes the place of two. Powers become products and roots, which round as often
-as they have operations.
+are for floats, since -0.0, nan and infinities tell them apart; and factors are gathered only where
+one is a power of two, which is exact unless what is between leaves the normal range: then one
+rounding takes the place of two. Powers become products and roots, which round once an operation.
 """
 
 from __future__ import annotations
@@ -21,10 +20,7 @@ from deepgraph.passes.patterns import (
     FLOATS,
     INTEGERS,
     NUMBERS,
-    either,
     fit,
-    is_normal,
-    is_power_of_two,
     number,
     patterns,
     value_of,
@@ -73,6 +69,10 @@ _FLOATS = patterns(FLOATS, """
     abs(-x) -> abs(x)
     a / 1 -> a
     x / t -> x * (1 / t)
+    (x * k) * t -> x * (k * t)
+    (x * t) * k -> x * (t * k)
+    (k / x) * t -> (k * t) / x
+    (x / k) * t -> x / (k / t)
     (-x) / (-y) -> x / y
     (-x) / k -> x / -k
     -(x / k) -> x / -k
@@ -133,27 +133,6 @@ _BOOLEANS = patterns(BOOLEANS, """
 """)  # fmt: skip
 
 
-def factors(node: Expr) -> Expr | None:
-    """(x * k) * m -> x * (k * m) and (k / x) * m -> (k * m) / x.
-
-    Where k or m is a power of two, and their product a normal number.
-    """
-    if not is_float(node.dtype):
-        return None
-    for scaled, last in either(node):
-        m = number(last)
-        if m is None or scaled.op.name not in ("multiply", "divide"):
-            continue
-        for first, x in either(scaled) if scaled.op is node.op else [scaled.inputs]:
-            k = number(first)
-            if k is None or not x.dtype == k.dtype == m.dtype:
-                continue
-            exact = is_power_of_two(k) or is_power_of_two(m)
-            if exact and is_normal(value_of(k) * value_of(m), m.dtype):
-                return fit(scaled.op(k * m, x), node)
-    return None
-
-
 def roots(node: Expr) -> Expr | None:
     """Powers by halves of what is never negative, -0.0 included: there pow and sqrt agree."""
     x, exponent = node.inputs[0], number(node.inputs[1])
@@ -189,6 +168,14 @@ def is_positive(x: Expr, depth: int = 6) -> bool:
     return name == "where" and all(is_positive(i, depth - 1) for i in x.inputs[1:])
 
 
+def negated(node: Expr) -> Expr | None:
+    """sum(-x) -> 0 - sum(x): a sum that is 0 is never -0.0."""
+    (x,) = node.inputs
+    if x.op.name != "negative" or x.dtype != node.dtype:
+        return None
+    return fit(0, node) - node.op(x.inputs[0], *node.attrs)
+
+
 def cast(node: Expr) -> Expr | None:
     """Conversions to the same dtype, and those of what was converted without loss."""
     (x,) = node.inputs
@@ -212,7 +199,7 @@ def _is_lossless(a: DType, b: DType) -> bool:
 
 
 EXACT: dict[str, list[Rule]] = {
-    "multiply": [factors], "pow": [roots], "abs": [signless], "astype": [cast]
+    "pow": [roots], "abs": [signless], "sum": [negated], "astype": [cast]
 }  # fmt: skip
 for _rule in (*_ANY, *_NUMBERS, *_FLOATS, *_WHOLE, *_INTEGERS, *_BITS, *_BOOLEANS):
     EXACT.setdefault(_rule.left.op, []).append(_rule)

@@ -10,7 +10,8 @@ The letters on the left say what may stand there:
     t       such a constant, a power of two of which the reciprocal is a normal number too
 
 The same letter is the same node. Numbers match constants of exactly that value: `0.0` is not
-`-0.0`, and `True` is not 1. Where operands commute, both orders match.
+`-0.0`, and `True` is not 1. Where operands commute, both orders match. A rule that multiplies or
+divides constants holds where that gives a normal number.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -65,6 +66,7 @@ class Pattern:
     left: Call
     right: Term
     parts: frozenset[str]  # operations that must stand right below
+    made: tuple[Call, ...]  # products and quotients of constants
 
     @property
     def __name__(self) -> str:
@@ -73,7 +75,8 @@ class Pattern:
     def __call__(self, node: Expr) -> Expr | None:
         if _kind(node.dtype) in self.kinds and self.parts <= {x.op.name for x in node.inputs}:
             for found in _matches(self.left, node, node, {}):
-                return fit(_built(self.right, found), node)
+                if all(_is_sound(made, found, node.dtype) for made in self.made):
+                    return fit(_built(self.right, found), node)
         return None
 
 
@@ -84,7 +87,7 @@ def patterns(kinds: str, text: str) -> list[Pattern]:
         left, right = (_parsed(part) for part in line.split("->"))
         assert isinstance(left, Call), line
         parts = frozenset(arg.op for arg in left.args if isinstance(arg, Call))
-        rules.append(Pattern(line, kinds, left, right, parts))
+        rules.append(Pattern(line, kinds, left, right, parts, tuple(_made(right))))
     return rules
 
 
@@ -208,6 +211,7 @@ def _two(x: Expr, node: Expr) -> Expr | None:
     return constant if constant is not None and is_power_of_two(constant) else None
 
 
+_VALUES = frozenset("xyzabijpq")  # letters that stand for what is not a constant
 _LETTERS: dict[str, Callable[[Expr, Expr], Expr | None]] = {
     **dict.fromkeys("xyz", _of_dtype),
     **dict.fromkeys("ab", lambda x, node: x),
@@ -227,6 +231,21 @@ def _is_number(x: Expr, wanted: Scalar) -> bool:
 
 
 # Building what it says.
+
+
+def _made(term: Term) -> Iterator[Call]:
+    if isinstance(term, Call):
+        constant = all(not isinstance(arg, Call) and arg not in _VALUES for arg in term.args)
+        if constant and term.op in ("multiply", "divide"):
+            yield term
+        for arg in term.args:
+            yield from _made(arg)
+
+
+def _is_sound(term: Call, found: Found, dtype: DType) -> bool:
+    values = [value_of(found[arg]) if isinstance(arg, str) else arg for arg in term.args]
+    a, b = cast("list[float]", values)
+    return not is_float(dtype) or is_normal(a * b if term.op == "multiply" else a / b, dtype)
 
 
 def _built(term: Term, found: Found) -> Expr | Scalar:

@@ -8,7 +8,7 @@ from deepgraph.expr import Expr
 from deepgraph.graph import Graph, rewrite
 from deepgraph.target import Target
 
-_MARKERS = ("stop_gradient", "reverse_gradient", "positive", "attach")
+MARKERS = ("stop_gradient", "reverse_gradient", "positive", "attach")
 
 
 def prune(graph: Graph, target: Target) -> Graph:
@@ -16,10 +16,11 @@ def prune(graph: Graph, target: Target) -> Graph:
 
     What no result needs is gone with every rewrite, since a rewrite starts from the results.
     """
-    slim = rewrite(graph, {name: [_through] for name in _MARKERS}, via="prune")
+    slim = rewrite(graph, {name: [through] for name in MARKERS}, via="prune")
     updates = {p: v for p, v in slim.updates.items() if v is not p}
     return replace(slim, updates=updates)
 
 
-def _through(node: Expr) -> Expr:
+def through(node: Expr) -> Expr:
+    """What a marker marks."""
     return node.inputs[0]

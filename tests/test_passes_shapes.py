@@ -11,7 +11,8 @@ from aid import run
 from rewriting import assert_same_bits, simplified, telling, text
 
 import deepgraph as dg
-from deepgraph.expr import Expr, Kind
+from deepgraph.dims import same_shape
+from deepgraph.expr import FUNCTIONS, OPS, Expr, Kind, Op, Type
 from deepgraph.graph import toposort
 
 X = dg.placeholder("x", ("n", 3, 4))
@@ -174,6 +175,26 @@ def test_a_negative_power_of_whole_numbers_is_left_to_the_step() -> None:
     x = dg.placeholder("x", (3,), "int32")
     y = x ** dg.broadcast_to(dg.asarray(np.int32(-1)), (3,))
     simplified(y)
+
+
+def test_operations_that_do_not_broadcast_keep_their_operands() -> None:
+    """A user's operation may ask for equal shapes, or take its shape from the first operand."""
+    def equal_shapes(x: Expr, y: Expr) -> Type:
+        if not same_shape(x.shape, y.shape):
+            raise dg.ShapeError("shapes differ")
+        return Type(x.shape, x.dtype)
+
+    def first(x: Expr, y: Expr) -> Type:
+        return Type(x.shape, x.dtype)
+
+    for rule in (equal_shapes, first):
+        mine = Op("mine", Kind.ELEMENTWISE, rule, numpy="np.add({0}, {1}, out={out})")
+        try:
+            y = mine(dg.broadcast_to(V, (3, 4)), dg.broadcast_to(S, (3, 4)))
+            better = simplified(y)
+            assert_same_bits(run(better, FEEDS, {"n": N}), run(y, FEEDS, {"n": N}))
+        finally:
+            del OPS["mine"], FUNCTIONS["mine"]
 
 
 def test_what_is_attached_does_not_broadcast() -> None:
