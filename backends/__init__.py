@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -33,10 +33,10 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """A program with its memory for known sizes: `run(feeds, outs)` computes one step."""
+    """A program with its memory for known sizes: `run(*feeds, *outs)` computes one step."""
 
     binding: Binding
-    run: Callable[[Sequence[Any], Sequence[Any]], None]
+    run: Callable[..., None]
     allocated: int  # bytes really taken for the arena
 
 

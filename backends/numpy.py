@@ -133,12 +133,7 @@ class NumpyProgram:
             "tick": tick, **{size_name(n): sizes[n] for n in graph.sizes},
         }  # fmt: skip
         exec(self.code if tick is None else self._compiled(timed(str(self.source))), scope)
-        step = scope["step"]
-
-        def run(feeds: Sequence[Array], outs: Sequence[Array]) -> None:
-            step(*feeds, *outs)
-
-        return Bound(binding, run, binding.peak_bytes)
+        return Bound(binding, scope["step"], binding.peak_bytes)
 
 
 def _both(main: Callable[..., None], end: Callable[..., None]) -> Callable[..., None]:

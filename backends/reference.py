@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -111,8 +111,9 @@ class ReferenceProgram:
         """The evaluation at these sizes; it keeps no memory between calls, and has no kernels."""
         graph = self.plan.schedule.graph
 
-        def run(feeds: Sequence[Any], outs: Sequence[Any]) -> None:
-            values = dict(zip(graph.placeholders, feeds, strict=True))
+        def run(*arrays: Any) -> None:
+            outs = arrays[len(graph.placeholders) :]
+            values = dict(zip(graph.placeholders, arrays, strict=False))
             values |= {p: p.storage() for p in graph.parameters if isinstance(p, Parameter)}
             outputs, updates = evaluate(graph, values, sizes)
             for out, result in zip(outs, outputs.values(), strict=True):

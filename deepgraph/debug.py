@@ -72,7 +72,7 @@ def watched(
     raise GraphError(f"no debug mode is called {mode!r}: there are {', '.join(MODES)}")
 
 
-Watcher = Callable[[Bound, Values, Sequence[Array], Sequence[Array]], None]
+Watcher = Callable[[Bound, Values, Sequence[Array]], None]  # the last are all arrays of a run
 
 
 class _Watched:
@@ -84,10 +84,10 @@ class _Watched:
     def bind(self, sizes: Sizes, tick: Callable[[], None] | None = None) -> Bound:
         bound = self.program.bind(sizes, tick)
 
-        def run(feeds: Sequence[Array], outs: Sequence[Array]) -> None:
-            values: dict[Expr, Any] = dict(zip(self.graph.placeholders, feeds, strict=True))
+        def run(*arrays: Array) -> None:
+            values: dict[Expr, Any] = dict(zip(self.graph.placeholders, arrays, strict=False))
             values |= {p: p.value for p in self.graph.parameters if isinstance(p, Parameter)}
-            self.watcher(bound, values, feeds, outs)
+            self.watcher(bound, values, arrays)
 
         return replace(bound, run=run)
 
@@ -99,12 +99,11 @@ class _Trace:
         self.stages, self.backend = stages, backend
         self._done: WeakSet[Bound] = WeakSet()
 
-    def __call__(
-        self, bound: Bound, values: Values, feeds: Sequence[Array], outs: Sequence[Array]
-    ) -> None:
+    def __call__(self, bound: Bound, values: Values, arrays: Sequence[Array]) -> None:
         wanted = None if bound in self._done else self._trace(values, bound.binding.sizes)
-        bound.run(feeds, outs)
+        bound.run(*arrays)
         if wanted is not None:
+            outs = arrays[len(arrays) - len(wanted[0]) :]
             self._check_backend(outs, values, wanted)
             self._done.add(bound)
 
@@ -170,9 +169,7 @@ class _Guard:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
 
-    def __call__(
-        self, bound: Bound, values: Values, feeds: Sequence[Array], outs: Sequence[Array]
-    ) -> None:
+    def __call__(self, bound: Bound, values: Values, arrays: Sequence[Array]) -> None:
         sizes = bound.binding.sizes
 
         def check(number: int, instr: Instr, args: Sequence[Any], out: Array) -> None:
@@ -181,7 +178,7 @@ class _Guard:
 
         with quiet():
             run_schedule(self.plan.schedule, values, sizes, check)
-        bound.run(feeds, outs)
+        bound.run(*arrays)
 
 
 def _makes(args: Sequence[Any], out: Array) -> bool:

@@ -116,10 +116,10 @@ def measure(
     parts: list[list[float]] = []
     for k in range(repeat + 1):  # the first warms up
         start = perf_counter()
-        plain.run(feeds, outs)
+        plain.run(*feeds, *outs)
         seconds = perf_counter() - start
         clock.clear()
-        clocked.run(feeds, outs)
+        clocked.run(*feeds, *outs)
         if k:
             whole.append(seconds)
             parts.append([b - a for a, b in pairwise(clock)])

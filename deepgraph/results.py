@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,12 +53,13 @@ class Results:
 
         return tuple(result(shape, dtype) for shape, dtype in self._types)
 
-    def fresh(self, results: Sequence[Result]) -> list[Array]:
-        """An array for each output, uninitialised."""
-        return [
-            np.empty(shape, dtype) if nbytes < _LARGE else self._from_block(shape, dtype, nbytes)
+    def makers(self, results: Sequence[Result]) -> tuple[Callable[[], Array], ...]:
+        """For each output a function that gives an array of its own, uninitialised."""
+        return tuple(
+            partial(np.empty, shape, dtype) if nbytes < _LARGE
+            else partial(self._from_block, shape, dtype, nbytes)
             for shape, dtype, nbytes in results
-        ]
+        )  # fmt: skip
 
     def _from_block(self, shape: tuple[int, ...], dtype: np.dtype[Any], nbytes: int) -> Array:
         free = None

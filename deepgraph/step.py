@@ -68,7 +68,8 @@ class Form:
     def packer(self) -> Callable[[list[Any]], Any]:
         """A function that brings results into the form of the outputs."""
         if self.kind == "dict":
-            return lambda values: dict(zip(self.names, values, strict=True))
+            names = self.names
+            return lambda values: dict(zip(names, values))  # noqa: B905 (strict= costs 0.2 us)
         if self.kind == "one":
             return operator.itemgetter(0)
         return list if self.kind == "list" else tuple
@@ -77,8 +78,9 @@ class Form:
 class _Ready(NamedTuple):
     """What a call takes once its shapes are known."""
 
-    run: Callable[[Sequence[Array], Sequence[Array]], None]
+    run: Callable[..., None]
     results: tuple[Result, ...]
+    makers: tuple[Callable[[], Array], ...]  # a new array for each result
     bound: Bound
 
 
@@ -145,20 +147,22 @@ class Step(Drawn):
 
     def __call__(self, *args: Any, out: Any = None, **feeds: Any) -> Any:
         arrays, shapes = self._feeds.take(args, feeds)
-        with self._lock:
+        self._lock.acquire()  # `with` costs 0.1 us more
+        try:
             ready = self._ready.get(shapes) or self._bind(shapes)
             if out is None:
-                outs = self._results.fresh(ready.results)
+                outs = list(map(operator.call, ready.makers))
             else:
                 outs = self._results.given(out, ready.results, arrays)
-            try:
-                if self._parameters:
-                    self._run_locked(ready.run, arrays, outs)
-                else:
-                    self._context.run(ready.run, arrays, outs)
-            except Exception as error:
-                explain_failure(error, self.kernels)
-                raise
+            if self._parameters:
+                self._run_locked(ready.run, arrays, outs)
+            else:
+                self._context.run(ready.run, *arrays, *outs)
+        except Exception as error:
+            explain_failure(error, self.kernels)
+            raise
+        finally:
+            self._lock.release()
         return self._pack(outs)
 
     def _run_locked(
@@ -168,7 +172,7 @@ class Step(Drawn):
         for parameter in self._parameters:
             parameter.lock.acquire()
         try:
-            self._context.run(run, arrays, outs)
+            self._context.run(run, *arrays, *outs)
         finally:
             for parameter in self._updated:
                 parameter.written()
@@ -180,7 +184,9 @@ class Step(Drawn):
         while len(self._ready) >= _BINDINGS:
             self._ready.pop(next(iter(self._ready)))
         bound = self._watched.bind(sizes)
-        ready = self._ready[shapes] = _Ready(bound.run, self._results.bind(sizes), bound)
+        results = self._results.bind(sizes)
+        makers = self._results.makers(results)
+        ready = self._ready[shapes] = _Ready(bound.run, results, makers, bound)
         return ready
 
     def profile(self, *args: Any, repeat: int = 20, **feeds: Any) -> Profile:
@@ -197,7 +203,7 @@ class Step(Drawn):
             for parameter in self._parameters:
                 held.enter_context(parameter.lock)
             kept = [(p, p.value) for p in self._updated]
-            outs = self._results.fresh(ready.results)
+            outs = [make() for make in ready.makers]
             sizes = ready.bound.binding.sizes
             try:
                 with np.errstate(all="ignore"):

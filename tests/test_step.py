@@ -239,7 +239,7 @@ class TestFailure:
             raise FloatingPointError("no exp today")
 
         (run,) = (ready.run for ready in step._ready.values())
-        scope = run.__closure__[0].cell_contents.__globals__  # type: ignore[attr-defined]
+        scope = run.__globals__  # type: ignore[attr-defined]
         monkeypatch.setitem(scope, "exp", broken)
         with pytest.raises(FloatingPointError, match="no exp today") as caught:
             step(x=given)
