@@ -8,13 +8,12 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import Backend, Bound, Source
-from deepgraph.debug import watched
 from deepgraph.drawn import Drawn
 from deepgraph.errors import DTypeError, FeedError
 from deepgraph.explain import explain
@@ -26,9 +25,11 @@ from deepgraph.ops.printing import quiet
 from deepgraph.parameter import Parameter
 from deepgraph.passes import Stage
 from deepgraph.plan import Plan
-from deepgraph.profile import Profile, measure
 from deepgraph.results import Result, Results
 from deepgraph.schedule import Kernel, Schedule
+
+if TYPE_CHECKING:
+    from deepgraph.profile import Profile
 
 Array = npt.NDArray[Any]
 RANDOM_COUNTER = "random_counter"  # the parameter that each call of a random step advances
@@ -117,6 +118,8 @@ class Step(Drawn):
         self._options = options
         self._program = self._watched = backend.load(source, self.plan)
         if options.debug is not None:
+            from deepgraph.debug import watched
+
             self._watched = watched(self._program, options.debug, stages, backend.name)
         self._feeds = Feeds(graph, options.positional, options.donate)
         self._results = Results(graph)
@@ -195,6 +198,8 @@ class Step(Drawn):
         Parameters and what optimisers remember are as before when it returns, and nothing is
         printed.
         """
+        from deepgraph.profile import measure
+
         if not isinstance(repeat, int) or repeat < 1:
             raise FeedError(f"profile: repeats 1 time or more: got {repeat!r}")
         arrays, shapes = self._feeds.take(args, feeds)
