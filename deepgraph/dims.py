@@ -113,12 +113,17 @@ def dim(name: str) -> Dim:
 
 def product(sizes: Iterable[Size]) -> Size:
     """The product of all sizes, 1 for none: how many elements a shape has."""
-    return _product(tuple(sizes))
+    shape = tuple(sizes)
+    if all(type(n) in (int, Dim) for n in shape):  # True is 1 to a cache, but no size
+        return _cached_product(shape)
+    return _product(shape)
 
 
-@lru_cache(4096)
 def _product(sizes: Shape) -> Size:
     return _size(reduce(poly.multiply, map(_known, sizes), poly.ONE))
+
+
+_cached_product = lru_cache(4096)(_product)
 
 
 def maximum(first: Size, *rest: Size) -> Size:
