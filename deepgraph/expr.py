@@ -261,6 +261,11 @@ class Expr(Drawn):
 
     __int__ = __index__ = __complex__ = __float__
 
+    def __format__(self, spec: str) -> str:
+        if spec:
+            raise _no_value(self, "is not a number yet: compile it and call the step")
+        return str(self)
+
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise _no_value(self, "is not an array yet: dg.compile it and call the step")
 
@@ -370,7 +375,10 @@ class Expr(Drawn):
 
 def _reduction(name: str) -> Callable[..., Expr]:
     def method(self: Expr, axis: Any = None, keepdims: bool = False, **rest: Any) -> Expr:
-        return FUNCTIONS[name](self, axis=axis, keepdims=keepdims, **rest)
+        if rest.get("out") is not None:
+            raise _no_value(self, f"cannot be written into an array: {name} takes no out=")
+        given = {k: v for k, v in rest.items() if v is not None}  # np.sum passes out=None
+        return FUNCTIONS[name](self, axis=axis, keepdims=keepdims, **given)
 
     method.__doc__ = f"`dg.{name}` of this value."
     return method

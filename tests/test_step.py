@@ -286,6 +286,11 @@ class TestExplain:
         assert any("share made it one with the one from" in t for t in texts), texts
         assert re.search("(simplify|prune) made it tanh", step.explain(marked))
 
+    def test_computed_while_compiling(self, x: dg.Expr) -> None:
+        three = dg.sqrt(dg.asarray(9.0))
+        step = dg.compile(x * three, backend="numpy")
+        assert "fold computed it: it is the constant 3.0" in step.explain(three)
+
     def test_removed(self) -> None:
         p, q = (dg.Parameter(np.float32(1), name=n) for n in "pq")
         positive = dg.exp(q)

@@ -102,6 +102,24 @@ def test_numpy_functions_and_operands_stay_symbolic(x: dg.Expr) -> None:
     refuses("cannot go through np.divmod", lambda: np.divmod(x, 2))
 
 
+def test_numpy_s_reductions_stay_symbolic(x: dg.Expr) -> None:
+    given = np.array([[1, 2, 3, 5], [0, 1, 2, 9]], np.float32)
+    for f in (np.sum, np.mean, np.max, np.min, np.prod, np.var, np.std, np.argmax):
+        for axis in (None, 0, -1) if f is not np.argmax else (0, -1):
+            step = dg.compile(f(x, axis=axis), backend="numpy")
+            np.testing.assert_allclose(step(x=given), f(given, axis=axis), rtol=1e-5)
+    assert np.any(x > 0).dtype == np.bool_
+    assert np.sum(x, keepdims=True).ndim == 2
+    out = np.empty(4, np.float32)
+    with pytest.raises(dg.GraphError, match="cannot be written into an array: sum takes no out="):
+        np.sum(x, axis=0, out=out)
+
+
+def test_formats_of_a_symbol(x: dg.Expr) -> None:
+    refuses("is not a number yet: compile it and call the step", lambda: f"{dg.sum(x):.3f}")
+    assert "float32[batch, 4]" in f"{x}"
+
+
 def test_numbers(x: dg.Expr) -> None:
     total = dg.sum(x)
     for f in (float, int, complex, range, [1, 2].__getitem__):
