@@ -27,7 +27,7 @@ _KEYWORDS = ("out", "repeat")  # of Step's call and of its profile
 Outputs = Expr | Sequence[Expr] | Mapping[str, Expr]
 
 
-def compile(  # noqa: A001
+def compile(
     outputs: Outputs = (),
     updates: Mapping[Parameter, Any] | None = None,
     *,

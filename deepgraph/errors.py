@@ -50,6 +50,7 @@ class PrecisionWarning(DeepgraphWarning):
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OURS = tuple(os.path.join(_ROOT, d) + os.sep for d in ("deepgraph", "backends", "passes"))
+_USER = os.path.join(_ROOT, "deepgraph", "cli") + os.sep  # declares graphs as any user does
 _scope: ContextVar[str] = ContextVar("deepgraph_scope", default="")
 _derived: ContextVar[Origin | None] = ContextVar("deepgraph_derived", default=None)
 
@@ -112,9 +113,13 @@ def here() -> Origin:
     if (derived := _derived.get()) is not None:
         return derived
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
+    while frame.f_back is not None and _is_ours(frame.f_code.co_filename):
         frame = frame.f_back
     return Origin(frame.f_code, frame.f_lasti, _scope.get())
+
+
+def _is_ours(filename: str) -> bool:
+    return filename.startswith(_OURS) and not filename.startswith(_USER)
 
 
 @contextmanager

@@ -1,6 +1,10 @@
 """Every operation, one record each; and what is composed of them."""
 
 # ruff: noqa: F403
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from deepgraph.expr import FUNCTIONS
 from deepgraph.ops.activation import *
 from deepgraph.ops.arithmetic import *
@@ -27,5 +31,6 @@ from deepgraph.ops.sorting import *
 from deepgraph.ops.source import *
 from deepgraph.ops.trigonometric import *
 
-globals().update(FUNCTIONS)  # aliases too
-__all__ = sorted(FUNCTIONS)
+if not TYPE_CHECKING:  # a checker reads the names above, and would take a computed list for none
+    globals().update(FUNCTIONS)  # aliases too
+    __all__ = sorted(FUNCTIONS)

@@ -1,0 +1,1 @@
+"""The commands of `python -m deepgraph`: one module each, with `arguments` and `run`."""
