@@ -1,9 +1,9 @@
 """Train a net on images, and write what its training step became.
 
 The loss is softmax cross-entropy with label smoothing of 0.1; the learning rate falls to zero along
-half a cosine wave. The output folder then holds the optimised graph (step.dot, step.svg), the generated
-source (step.py), the memory plan (plan.txt), the weights (weights.npz), what happened in each
-epoch (history.csv), and the step itself (step.pickle, for `python -m deepgraph show`).
+half a cosine wave. The output folder then holds the optimised graph (step.dot, step.svg), the
+generated source (step.py), the memory plan (plan.txt), the weights (weights.npz), what happened in
+each epoch (history.csv), and the step itself (step.pickle, for `python -m deepgraph show`).
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Set(NamedTuple):
 
 SETS = {
     "digits": Set(lambda folder: data.digits(), "small", 30, 16),
-    "mnist": Set(data.mnist, "lenet", 10, 64),
-    "fashion_mnist": Set(data.fashion_mnist, "lenet", 10, 64),
+    "mnist": Set(data.mnist, "lenet", 10, 32),
+    "fashion_mnist": Set(data.fashion_mnist, "lenet", 10, 32),
     "cifar10": Set(data.cifar10, "wide", 5, 64),
 }
 

@@ -131,6 +131,7 @@ def _plan(plan: Plan) -> list[str]:
     names = _Names(plan.schedule.graph.nodes)
     spans = times(plan.schedule, plan.target).values()
     kernel_at = [k for k, span in enumerate(spans) for _ in span]
+    kernel_at.append(len(spans))  # the commits come after the last kernel
     held: dict[int, list[Expr]] = {}
     for value, home in plan.homes.items():
         if home.kind == "slot":
