@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 
+if "PYTEST_XDIST_WORKER" in os.environ:  # workers share the cores: threads of BLAS would spin
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 GOLDEN = Path(__file__).parent / "golden"
 
 
