@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from deepgraph import ops as ops
+from deepgraph.backends import BackendError as BackendError
 from deepgraph.compile import compile as compile
 from deepgraph.compile import emit as emit
 from deepgraph.dims import dim as dim
@@ -19,5 +23,24 @@ from deepgraph.grad import grad as grad
 from deepgraph.ops import *  # noqa: F403
 from deepgraph.parameter import Parameter as Parameter
 from deepgraph.step import Step as Step
+
+if TYPE_CHECKING:
+    from deepgraph import check as check
+    from deepgraph import data as data
+    from deepgraph import io as io
+    from deepgraph import nn as nn
+    from deepgraph import optim as optim
+else:
+    _LATER = ("check", "data", "io", "nn", "optim")
+
+    def __getattr__(name: str) -> Any:
+        """`dg.nn` and its like, imported when they are first asked for."""
+        if name in _LATER:
+            return importlib.import_module(f"deepgraph.{name}")
+        raise AttributeError(f"module 'deepgraph' has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_LATER})
+
 
 __version__ = "0.1.0"

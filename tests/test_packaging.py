@@ -48,7 +48,11 @@ def _text_files() -> Iterator[Path]:
         if top.is_file():
             yield top
         elif top.name in {".ci", "deepgraph", "tests", "notebooks", "benchmarks", *ALIASED}:
-            yield from (p for p in top.rglob("*") if p.is_file() and p.suffix not in BINARY)
+            yield from (p for p in top.rglob("*") if _is_text(p.relative_to(top)) and p.is_file())
+
+
+def _is_text(path: Path) -> bool:
+    return path.suffix not in BINARY and not any(p.startswith(".") for p in path.parts[:-1])
 
 
 def test_packages_are_the_folders_that_exist() -> None:
