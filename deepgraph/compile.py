@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -119,7 +118,6 @@ def declare(
             tuple(inputs or ()), dict(zip(named, roots, strict=False)),
             dict(zip(given, roots[len(named) :], strict=True)),
         )  # fmt: skip
-        graph = replace(graph, inputs=graph.placeholders)  # in one order, whatever passes do
         _check_names(graph, inputs)
         _check_sizes(graph)
     except GraphError as error:
