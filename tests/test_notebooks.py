@@ -1,0 +1,57 @@
+"""The notebooks run, and the outputs committed with them are what they give."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import deepgraph
+
+nbformat = pytest.importorskip("nbformat", reason="notebooks need nbformat")
+nbclient = pytest.importorskip("nbclient", reason="notebooks need nbclient")
+pytest.importorskip("ipykernel", reason="notebooks need ipykernel")
+
+FOLDER = Path(__file__).parents[1] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+
+def run(path: Path, folder: Path) -> Any:
+    """The notebook as it is after all cells ran in a folder, without what only a run has."""
+    notebook = copy.deepcopy(nbformat.read(path, as_version=4))
+    resources = {"metadata": {"path": str(folder)}}
+    nbclient.NotebookClient(
+        notebook, timeout=120, resources=resources, coalesce_streams=True
+    ).execute()
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)
+    notebook.metadata["language_info"] = {"name": "python"}
+    return notebook
+
+
+def kinds(cell: Any) -> list[Any]:
+    """What kinds of output a cell has, in order."""
+    return [sorted(o["data"]) if "data" in o else [o["name"]] for o in cell.outputs]
+
+
+def test_there_is_a_notebook() -> None:
+    assert [path.name for path in NOTEBOOKS] == ["01-declare.ipynb"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_and_gives_what_is_committed(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(deepgraph.__file__).parents[1]))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    found = run(path, tmp_path)
+    if request.config.getoption("--update-golden"):
+        nbformat.write(found, path)
+    for new, old in zip(found.cells, nbformat.read(path, as_version=4).cells, strict=True):
+        if new.cell_type == "code":
+            assert kinds(new) == kinds(old), new.source
+            assert new.execution_count == old.execution_count
+            if "same" in new.metadata.get("tags", ()):  # on every machine
+                assert new.outputs == old.outputs, new.source
