@@ -27,11 +27,13 @@ from deepgraph.step import Step as Step
 if TYPE_CHECKING:
     from deepgraph import check as check
     from deepgraph import data as data
+    from deepgraph import debug as debug
     from deepgraph import io as io
     from deepgraph import nn as nn
     from deepgraph import optim as optim
+    from deepgraph import show as show
 else:
-    _LATER = ("check", "data", "io", "nn", "optim")
+    _LATER = ("check", "data", "debug", "io", "nn", "optim", "show")
 
     def __getattr__(name: str) -> Any:
         """`dg.nn` and its like, imported when they are first asked for."""

@@ -12,6 +12,8 @@ from contextvars import ContextVar
 from types import CodeType
 from typing import Any
 
+import numpy as np
+
 
 class GraphError(Exception):
     """Any fault in how a graph was declared, compiled or fed."""
@@ -50,6 +52,7 @@ class PrecisionWarning(DeepgraphWarning):
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OURS = tuple(os.path.join(_ROOT, d) + os.sep for d in ("deepgraph", "backends", "passes"))
+_NUMPY = os.path.dirname(np.__file__) + os.sep  # np.sum(x) of an expression is the user's line
 _USER = os.path.join(_ROOT, "deepgraph", "cli") + os.sep  # declares graphs as any user does
 _scope: ContextVar[str] = ContextVar("deepgraph_scope", default="")
 _derived: ContextVar[Origin | None] = ContextVar("deepgraph_derived", default=None)
@@ -119,7 +122,7 @@ def here() -> Origin:
 
 
 def _is_ours(filename: str) -> bool:
-    return filename.startswith(_OURS) and not filename.startswith(_USER)
+    return filename.startswith((*_OURS, _NUMPY)) and not filename.startswith(_USER)
 
 
 @contextmanager

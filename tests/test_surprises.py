@@ -218,3 +218,8 @@ def test_warnings_of_numpy_stay_away(x: dg.Expr) -> None:
         found = step(x=[[-1, 0, 1, 2]])
     np.testing.assert_array_equal(np.isnan(found[0]), [[True, False, False, False]])
     np.testing.assert_array_equal(found[1], [[-1, np.inf, 1, 0.5]])
+
+
+def test_a_node_made_through_numpy_is_of_the_users_line() -> None:
+    x = dg.placeholder("x", (3,))
+    assert "np.sum(x)" in np.sum(x).origin.line  # type: ignore[attr-defined]
