@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from deepgraph.dims import bind
+from deepgraph.dtypes import accumulator
 from deepgraph.plan import Binding, Plan
 from deepgraph.schedule import Kernel
 
@@ -38,7 +41,7 @@ def run_blocks(
     """A function like `main`, which runs it piece by piece along the axis that the plan cuts."""
     blocks = binding.blocks[kernel]
     axis, rows = blocks.cut.axis, blocks.rows
-    extent = _extent(kernel, axis, binding)
+    extent = bind(kernel.space[axis], binding.sizes)
     first = len(kernel.loads)
     names = plan.registers[kernel]
     stores = len(kernel.stores)
@@ -47,16 +50,23 @@ def run_blocks(
         position[names[k][0]] + int(names[k][1:]): kernel.body[k].node for k in blocks.cut.across
     }
     scratch = plan.scratch[kernel]
-    shapes = {first + stores + k: _block_shape(s.shape, axis, rows, binding)
-              for k, s in enumerate(scratch)}  # fmt: skip
-    whole = {first + stores + int(names[k][1:]) for k in (*blocks.cut.across, *blocks.cut.after)
-             if names[k][0] == "t"}  # fmt: skip
+    shapes = {
+        first + stores + k: _block_shape(s.shape, axis, rows, binding)
+        for k, s in enumerate(scratch)
+    }
+    whole = {
+        first + stores + int(names[k][1:])
+        for k in (*blocks.cut.across, *blocks.cut.after)
+        if names[k][0] == "t"
+    }
     starts = range(0, extent, rows)
 
     def run(*arrays: Any) -> None:
-        parts = {k: np.empty((len(starts), *arrays[k].shape), node.dtype)
-                 for k, node in across.items()}  # fmt: skip
         mine = [_mine(arrays, shapes, whole, w) for w in range(blocks.threads)]
+        parts = {
+            k: np.empty((len(starts), *mine[0][k].shape), accumulator(node.dtype))
+            for k, node in across.items()
+        }
 
         def work(worker: int) -> None:
             for b in range(worker, len(starts), blocks.threads):
@@ -75,25 +85,20 @@ def run_blocks(
         if blocks.threads == 1:
             work(0)
         else:
-            list(_executor(blocks.threads).map(work, range(blocks.threads)))
+            pool = _executor(blocks.threads)  # with this thread's handling of floating-point faults
+            waiting = [pool.submit(copy_context().run, work, w) for w in range(blocks.threads)]
+            for future in waiting:
+                future.result()
         for k, node in across.items():
             combine = getattr(np, node.op.ufunc).reduce
-            combine(parts[k], axis=0, out=arrays[k])
+            combine(parts[k], axis=0, dtype=parts[k].dtype, out=mine[0][k])
         if end is not None:
             end(*mine[0])
 
     return run
 
 
-def _extent(kernel: Kernel, axis: int, binding: Binding) -> int:
-    from deepgraph.dims import bind
-
-    return bind(kernel.space[axis], binding.sizes)
-
-
 def _block_shape(shape: tuple[Any, ...], axis: int, rows: int, binding: Binding) -> tuple[int, ...]:
-    from deepgraph.dims import bind
-
     full = bind(shape, binding.sizes)
     return tuple(min(n, rows) if k == axis else n for k, n in enumerate(full))
 
