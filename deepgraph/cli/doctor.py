@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import ctypes
 import importlib.metadata
 import os
 import platform
 import shutil
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +15,7 @@ import numpy.typing as npt
 
 import deepgraph as dg
 from deepgraph import backends, nn, optim
+from deepgraph.cli import blas
 from deepgraph.errors import GraphError
 
 TOLERANCE = 1e-4  # of float32 results, relative to the reference
@@ -112,20 +111,6 @@ def _compiler() -> str:
 def _blas() -> str:
     """The library that multiplies matrices for NumPy, and how many threads it takes."""
     built = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
-    threads = _blas_threads()
-    counted = "" if threads is None else f", {threads} threads"
+    threads = blas.threads()
+    counted = "" if threads is None else f", threads: {threads}"
     return f"{built['name']} {built['version']}{counted}"
-
-
-def _blas_threads() -> int | None:
-    """What OpenBLAS itself says, where it can be found among the libraries of this process."""
-    try:
-        maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    for path in {line.split()[-1] for line in maps.splitlines() if "openblas" in line}:
-        library = ctypes.CDLL(path)
-        for name in ("scipy_openblas_get_num_threads64_", "openblas_get_num_threads"):
-            if hasattr(library, name):
-                return int(getattr(library, name)())
-    return None

@@ -15,18 +15,22 @@ import pickle
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import deepgraph as dg
 from deepgraph import backends, data, io, nn, optim
+from deepgraph.cli import blas
 from deepgraph.cli.nets import NETS
 from deepgraph.data import Dataset
+from deepgraph.dims import bind
 
 Pair = tuple[Dataset, Dataset]
 SMOOTHING = 0.1
 EVALUATED = 500  # images at once
+SMALL = 3e7  # FLOPs of a matrix product that gains little from threads
 
 
 class Set(NamedTuple):
@@ -119,11 +123,12 @@ def run(given: argparse.Namespace) -> int:
     out.mkdir(parents=True, exist_ok=True)
     written = _pictures(trained.step, batch, out)
     history: list[Epoch] = []
-    for epoch in fit(trained, train, test, epochs, batch, given.seed, quiet=given.no_progress):
-        history.append(epoch)
-        if not math.isfinite(epoch.loss):
-            print(f"the loss is {epoch.loss}: try --lr below {rate:g}", file=sys.stderr)
-            return 1
+    with blas.limited(1) if largest(trained.step, batch) < SMALL else nullcontext():
+        for epoch in fit(trained, train, test, epochs, batch, given.seed, given.no_progress):
+            history.append(epoch)
+            if not math.isfinite(epoch.loss):
+                print(f"the loss is {epoch.loss}: try --lr below {rate:g}", file=sys.stderr)
+                return 1
     written += _results(trained, history, out)
     seconds = time.perf_counter() - start
     print(f"test accuracy {history[-1].test_accuracy:.2%} after {epochs} epochs, {seconds:.1f} s")
@@ -149,15 +154,13 @@ def declare(
 
 def fit(
     trained: Trained, train: Dataset, test: Dataset, epochs: int, batch: int, seed: int,
-    quiet: bool = False,
+    quiet: bool,
 ) -> Iterator[Epoch]:  # fmt: skip
-    """Train, and yield what each epoch came to; a bar on the terminal shows how far it is."""
+    """Train, and yield what each epoch came to; a bar on stderr shows how far it is."""
     from tqdm import tqdm
 
     total = epochs * len(train)
-    # disable=None: no bar where stderr is no terminal
-    with tqdm(total=total, unit=" images", unit_scale=True, leave=False,
-              disable=quiet or None) as bar:  # fmt: skip
+    with tqdm(total=total, unit=" images", unit_scale=True, leave=False, disable=quiet) as bar:
         for epoch in range(1, epochs + 1):
             bar.set_description(f"epoch {epoch}/{epochs}")
             loss = right = seen = 0.0
@@ -174,6 +177,11 @@ def fit(
             done = Epoch(epoch, loss / seen, right / seen, accuracy(trained.evaluate, test), rate)
             tqdm.write(str(done))
             yield done
+
+
+def largest(step: dg.Step, batch: int) -> int:
+    """The FLOPs of the kernel that has most of them."""
+    return max(bind(kernel.flops, {"batch": batch}) for kernel in step.kernels)
 
 
 def accuracy(evaluate: dg.Step, test: Dataset) -> float:
