@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
 from typing import Any
 
@@ -86,8 +86,9 @@ def run_blocks(
             work(0)
         else:
             pool = _executor(blocks.threads)  # with this thread's handling of floating-point faults
-            waiting = [pool.submit(copy_context().run, work, w) for w in range(blocks.threads)]
-            for future in waiting:
+            working = [pool.submit(copy_context().run, work, w) for w in range(blocks.threads)]
+            wait(working)  # all of them, before an error of one lets go of what they write
+            for future in working:
                 future.result()
         for k, node in across.items():
             combine = getattr(np, node.op.ufunc).reduce

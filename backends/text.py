@@ -36,8 +36,10 @@ def _template(node: Expr, module: str) -> str:
     ufunc = node.op.ufunc
     if node.op.kind is Kind.REDUCE:
         wide = accumulator(node.dtype)
-        dtype = f", dtype='{wide.name}'" if wide != node.inputs[0].dtype else ""
-        where = f"axis={{axis}}{dtype}, out={{out}}, keepdims={{keepdims}}"
+        if wide != node.inputs[0].dtype:  # NumPy would keep its partial sums in `out`
+            folded = f"{module}{ufunc}.reduce({{0}}, {{axis}}, '{wide.name}', None, {{keepdims}})"
+            return f"{{xp}}.copyto({{out}}, {folded})"
+        where = "axis={axis}, out={out}, keepdims={keepdims}"
         return f"{module}{ufunc}.reduce({{0}}, {where})"
     return f"{module}{ufunc}({{args}}, out={{out}})"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from deepgraph.arena import arena
 from deepgraph.blocks import Blocks, blocks
-from deepgraph.dims import Shape, Size, at_least, bind, maximum, product
+from deepgraph.dims import Shape, Size, at_least, bind, maximum, product, same
 from deepgraph.drawn import Drawn
 from deepgraph.dtypes import DType
 from deepgraph.errors import GraphError
@@ -186,38 +186,64 @@ class Plan(Drawn):
             raise GraphError(f"{kernel.name} reads {value} after its update")
 
     def _statements(self, kernel: Kernel) -> None:
-        """Replay a kernel's instructions on the memory they really use."""
+        """Replay a kernel's instructions on the memory they really use, in two pieces if it can."""
         if kernel not in self.registers:
             return
+        first, cut = len(kernel.loads), kernel.cut
+        spots = [self._loaded(kernel, r) for r in range(first)]
+        spots += [self._spot(kernel, where) for where in self.registers[kernel]]
+        varies = [not same(a.at.strides[cut.axis], 0) if cut else False for a in kernel.loads]
+        varies += [cut is not None and cut.axis in instr.axes for instr in kernel.body]
         cells: dict[Any, int] = {}
-        spot: dict[int, Any] = {}
-        for r, access in enumerate(kernel.loads):
-            home = self.homes.get(access.value) or Home("parameter", access.value)
-            spot[r] = home
-            if sum(other.value is access.value for other in kernel.loads) > 1:
-                spot[r] = ("part", home, r)
-            cells[spot[r]] = r
-        for k, (instr, where) in enumerate(zip(kernel.body, self.registers[kernel], strict=True)):
-            register = len(kernel.loads) + k
-            args = instr.registers
-            for a in args:
-                if cells.get(spot[a]) != a:
+        pieces = (0, 1) if cut else (0,)
+
+        def cell(register: int, piece: int) -> Any:
+            return spots[register], piece if varies[register] else None
+
+        def write(register: int, piece: int) -> None:
+            cells[cell(register, piece)] = register
+            for part in cells:
+                if isinstance(part[0], tuple) and part[0][:2] == ("part", spots[register]):
+                    cells[part] = -1
+
+        def run(k: int, piece: int) -> None:
+            instr, register = kernel.body[k], first + k
+            for a in instr.registers:
+                if cells.get(cell(a, piece)) != a:
                     raise GraphError(f"{kernel.name}: {instr.node} reads an overwritten register")
-            spot[register] = self._spot(kernel, where)
-            clash = [a for a in args if spot[a] == spot[register]]
+            clash = [a for a in instr.registers if spots[a] == spots[register]]
             if clash and not instr.node.op.alias:
                 raise GraphError(f"{kernel.name}: {instr.node} cannot run in place")
-            if clash and clash[0] < len(kernel.loads) and where[0] == "y":
+            where = self.registers[kernel][k]
+            if clash and clash[0] < first and where[0] == "y":
                 store = kernel.stores[int(where[1:])].access.at
                 if not same_strided(store, kernel.loads[clash[0]].at):
                     raise GraphError(f"{kernel.name}: {instr.node} overlaps what it reads")
-            cells[spot[register]] = register
-            for part in cells:
-                if isinstance(part, tuple) and part[:2] == ("part", spot[register]):
-                    cells[part] = -1
+            if cut is None or k not in cut.across:  # a part has memory of its own
+                write(register, piece)
+
+        for r in range(first):
+            for piece in pieces:
+                cells[cell(r, piece)] = r
+        late = cut.after if cut else frozenset()
+        for piece in pieces:
+            for k in range(len(kernel.body)):
+                if k not in late:
+                    run(k, piece)
+        for k in sorted(cut.across) if cut else ():
+            write(first + k, 0)
+        for k in sorted(late):
+            run(k, 0)
         for s in kernel.stores:
-            if cells[self.homes[s.access.value]] != s.register:
-                raise GraphError(f"{kernel.name}: {s.access.value} is overwritten in the kernel")
+            for piece in pieces:
+                if cells[self.homes[s.access.value], cell(s.register, piece)[1]] != s.register:
+                    raise GraphError(f"{kernel.name}: {s.access.value} is overwritten in it")
+
+    def _loaded(self, kernel: Kernel, load: int) -> Any:
+        value = kernel.loads[load].value
+        home = self.homes.get(value) or Home("parameter", value)
+        often = sum(other.value is value for other in kernel.loads) > 1
+        return ("part", home, load) if often else home
 
     def _spot(self, kernel: Kernel, where: str) -> Any:
         index = int(where[1:])

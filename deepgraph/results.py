@@ -64,8 +64,7 @@ class Results:
     def _from_block(self, shape: tuple[int, ...], dtype: np.dtype[Any], nbytes: int) -> Array:
         free = None
         for k in range(len(self._blocks)):
-            # referred to by the list and by the argument of getrefcount alone
-            if sys.getrefcount(self._blocks[k]) == 2 and self._blocks[k].nbytes >= nbytes:
+            if self._is_free(k) and nbytes <= self._blocks[k].nbytes <= 2 * nbytes:
                 free = k
                 if self._blocks[k].nbytes == nbytes:
                     break
@@ -75,9 +74,13 @@ class Results:
             free = len(self._blocks) - 1
         return self._blocks[free][:nbytes].view(dtype).reshape(shape)
 
+    def _is_free(self, k: int) -> bool:
+        """Is a block referred to by the list and by the argument of getrefcount alone?"""
+        return sys.getrefcount(self._blocks[k]) == 2
+
     def _drop_unused(self) -> None:
         """Keep no more free blocks than one call takes, so that memory does not pile up."""
-        used = [sys.getrefcount(self._blocks[k]) > 2 for k in range(len(self._blocks))]
+        used = [not self._is_free(k) for k in range(len(self._blocks))]
         spare = len(self._types)
         kept = []
         for block, busy in zip(self._blocks, used, strict=True):

@@ -94,12 +94,19 @@ class Cut:
     """An axis along which a kernel comes apart into pieces, and what then waits for all pieces.
 
     `across` are the instructions that fold that axis: each piece gives a part, combined at the
-    end. `after` are those that use what they give, and run once.
+    end. `after` are those that use what they give, and run once. `repeated` are those that do not
+    vary along the axis: each piece computes them anew, so what they read must stay.
     """
 
     axis: int
     across: frozenset[int]
     after: frozenset[int]
+    repeated: frozenset[int]
+
+    @property
+    def apart(self) -> frozenset[int]:
+        """The instructions whose results are not of one piece: their memory is their own."""
+        return self.across | self.after | self.repeated
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,6 +154,7 @@ class Kernel:
         for axis in range(len(self.space)):
             across: set[int] = set()
             after: set[int] = set()
+            repeated: set[int] = set()
             for k, instr in enumerate(self.body):
                 if any(r - first in across or r - first in after for r in instr.registers):
                     if axis in instr.axes or axis in instr.fold:
@@ -154,8 +162,10 @@ class Kernel:
                     after.add(k)
                 elif axis in instr.fold:
                     across.add(k)
+                elif axis not in instr.axes:
+                    repeated.add(k)
             else:
-                return Cut(axis, frozenset(across), frozenset(after))
+                return Cut(axis, frozenset(across), frozenset(after), frozenset(repeated))
         return None
 
     @property

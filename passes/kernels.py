@@ -136,7 +136,7 @@ class _Builder:
                 base = self.alignments.of(i)[0]
                 if base in group.index and base.op.kind is not Kind.SOURCE:
                     row.append(base)
-                elif (number := _number(base)) is not None:
+                elif node.op.kind is not Kind.REDUCE and (number := _number(base)) is not None:
                     row.append(number)
                 else:
                     value, at = self.find(i)

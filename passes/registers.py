@@ -35,8 +35,8 @@ def in_place(kernel: Kernel, load: int, store: int) -> bool:
     written = kernel.stores[store].register - len(kernel.loads)
     reads = [k for k, instr in enumerate(kernel.body) if load in instr.registers]
     where = kernel.cut
-    if where is not None and written in where.across and reads:
-        return False  # a piece's part is not the whole
+    if where is not None and written in where.across | where.repeated and reads:
+        return False  # a part is not the whole; what each piece computes anew must find it
     return all(k < written or (k == written and kernel.body[k].node.op.alias and not
                kernel.body[k].fold) for k in reads)  # fmt: skip
 
@@ -53,7 +53,7 @@ def assign(
     first, count = len(kernel.loads), len(kernel.body)
     last = [kernel.last_reads.get(r, -1) for r in range(first + count)]
     stored = {s.register - first: k for k, s in enumerate(kernel.stores)}
-    apart = _apart(kernel)
+    apart = frozenset[int]() if kernel.cut is None else kernel.cut.apart
     places: list[_Place] = []
     full = {r: kernel.body[r].axes for r in range(count)}
     for r, k in stored.items():
@@ -100,12 +100,6 @@ def _takes(
     last = kernel.body[end] if end < len(kernel.body) else None
     over = last is None or (last.node.op.alias and not last.fold)
     return end < place.until or (end == place.until and over)
-
-
-def _apart(kernel: Kernel) -> set[int]:
-    """The instructions whose memory must be their own, since pieces give parts of them."""
-    where = kernel.cut
-    return set() if where is None else set(where.across | where.after)
 
 
 def _zero(stride: object) -> bool:

@@ -90,3 +90,57 @@ def test_threads_handle_overflow_as_the_step_does(monkeypatch: pytest.MonkeyPatc
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.isinf(step(x=np.ones(1 << 21, "float32"))).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_does_not_vary_between_blocks_is_computed_once(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A counter, a running sum and a vector beside rows: no block may see another's result."""
+    monkeypatch.setenv("DEEPGRAPH_THREADS", str(threads))
+    x = dg.placeholder("x", ("n", 512), "float64")
+    count, total = (dg.Parameter(np.float64(0), name=name) for name in ("count", "total"))
+    v = dg.Parameter(np.ones(512), name="v")
+    half = v * 0.5
+    seen, whole = count + 1, total + dg.sum(dg.tanh(x))
+    shifted = dg.tanh((half * 0.5 + 1) * 3) * 2 + dg.sum(x, axis=0)
+    updates = {count: seen, total: whole, v: half}
+    step = dg.compile({"mean": whole / seen, "shifted": shifted}, updates, backend="numpy")
+    array = np.random.default_rng(0).normal(size=(4096, 512))
+    for k in range(1, 4):
+        got = step(x=array)
+        assert got["mean"] == pytest.approx(np.tanh(array).sum(), rel=1e-9)
+        want = np.tanh((0.5**k * 0.5 + 1) * 3) * 2 + array.sum(0)
+        np.testing.assert_allclose(got["shifted"], want, rtol=1e-9)
+    assert count.value == 3
+    np.testing.assert_array_equal(v.value, 0.125)
+
+
+def test_a_dying_load_is_no_scratch_of_what_each_block_repeats() -> None:
+    x = dg.placeholder("x", ("n", 512), "float64")
+    z, u = dg.placeholder("z", (1, 512), "float64"), dg.placeholder("u", (512, 512), "float64")
+    step = dg.compile(dg.exp(z @ u) * dg.sum(x, axis=0) + 1, backend="numpy")
+    rng = np.random.default_rng(0)
+    feeds = {"x": rng.normal(size=(4096, 512)), "z": rng.normal(size=(1, 512)) * 0.01}
+    feeds["u"] = rng.normal(size=(512, 512))
+    want = np.exp(feeds["z"] @ feeds["u"]) * feeds["x"].sum(0) + 1
+    np.testing.assert_allclose(step(**feeds), want, rtol=1e-9)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_half_precision_sums_are_rounded_once(axis: int | None) -> None:
+    x = dg.placeholder("x", ("n", 2100), "float16")
+    array = np.random.default_rng(0).random((60, 2100)).astype("float16")
+    want = array.astype("float64").sum(axis)
+    for backend in ("numpy", "reference"):
+        got = dg.compile(dg.sum(x, axis=axis), backend=backend)(x=array)
+        np.testing.assert_allclose(got.astype("float64"), want, rtol=6e-4)
+
+
+def test_folds_of_one_number_stretched_over_named_sizes() -> None:
+    x = dg.placeholder("x", ("n", 3), "float64")
+    full = dg.full(x.shape, 2.0, "float64")
+    step = dg.compile([dg.sum(full, axis=0), dg.max(full), dg.prod(full)], backend="numpy",
+                      without=("simplify",), inputs=[x])  # fmt: skip
+    summed, largest, product = step(np.zeros((5, 3)))
+    assert (summed.tolist(), largest, product) == ([10.0, 10.0, 10.0], 2.0, 2.0**15)

@@ -10,10 +10,12 @@ import pytest
 from graphs import random_graph
 
 import deepgraph as dg
+from deepgraph.backends.numpy import NumpyBackend
 from deepgraph.backends.reference import evaluate
 from deepgraph.expr import Kind
 from deepgraph.graph import Graph
 from deepgraph.schedule import Schedule
+from deepgraph.target import Target
 
 SEEDS = range(60)
 WITHOUT = [
@@ -66,6 +68,18 @@ def check(seed: int, without: tuple[str, ...], sizes: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_compiled_equals_reference(seed: int, without: tuple[str, ...]) -> None:
     check(seed, without, (5,) if without else (5, 1, 3))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tiny_blocks_equal_the_reference(
+    seed: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everything in blocks of a few elements, on threads too: vectors and scalars beside rows."""
+    tiny = Target("numpy", atomic=False, block=6, block_from=4, threads_from=8)
+    monkeypatch.setattr(NumpyBackend, "target", tiny)
+    monkeypatch.setenv("DEEPGRAPH_THREADS", str(threads))
+    check(seed, (), (5, 7))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

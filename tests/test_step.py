@@ -417,3 +417,16 @@ def test_debug_modes_that_do_not_exist(x: dg.Expr) -> None:
         dg.compile(x, backend="numpy", debug="all")
     with pytest.raises(DomainError, match="prints every so many times, 1 or more: got 0"):
         dg.print(x, every=0)
+
+
+def test_a_small_result_does_not_hold_a_large_block() -> None:
+    x = dg.placeholder("x", ("n",))
+    step = dg.compile({"small": x[:100_000] * 2, "big": x * 3}, backend="numpy")
+    array = np.ones(2_000_000, "float32")
+    kept = [step(x=array)["small"] for _ in range(12)]
+    assert step.memory["results"] <= sum(k.nbytes for k in kept) + 3 * array.nbytes
+
+
+def test_a_placeholder_may_be_called_self() -> None:
+    x = dg.placeholder("self", ())
+    assert float(dg.compile(x * 2, backend="numpy")(self=1.5)) == 3.0
