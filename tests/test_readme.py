@@ -1,10 +1,11 @@
-"""The README's Python blocks run, and give what stands below them."""
+"""The Python blocks of the documents run, and give what stands below them."""
 
 from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +13,8 @@ import pytest
 
 from deepgraph.errors import GraphError
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
 
 
 class Block(NamedTuple):
@@ -72,3 +74,26 @@ def test_the_example_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     exec(f"{BLOCKS[0].code}\nfound = evaluate(x=test.x, t=test.t)['accuracy']\n", scope)
     assert scope["found"] > 0.95
     assert (tmp_path / "digits.npz").exists()
+
+
+CHECKED = """
+import numpy as np
+import deepgraph as dg
+from deepgraph.check import check_grad, check_step
+
+values = np.linspace(-3, 3, 24).reshape(4, 6)
+x = dg.placeholder("x", shape=("n", 6), dtype="float64")
+step = dg.compile(softsign(x), backend="numpy")
+np.testing.assert_allclose(step(x=values), values / (1 + np.abs(values)), rtol=1e-15)
+check_step(softsign(x), feeds={"x": values})
+check_grad(softsign, values)
+"""
+
+
+def test_the_operation_of_contributing_works(
+    python: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python\n(.*?)^```\n", text, re.DOTALL | re.MULTILINE)
+    done = python("-W", "error", "-c", block + CHECKED)
+    assert done.returncode == 0, done.stderr
