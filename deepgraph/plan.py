@@ -63,7 +63,6 @@ class Scratch:
     shape: Shape
     dtype: DType
     slot: int
-    blocked: bool = False  # one block at a time where the kernel runs in blocks
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,7 @@ class Plan(Drawn):
         for kernel, scratches in self.scratch.items():
             for s in scratches:
                 count = bind(product(s.shape), sizes)
-                if kernel in split and s.blocked:
+                if kernel in split:
                     count = split[kernel].elements(bind(s.shape, sizes))
                 nbytes[s.slot] = count * s.dtype.itemsize
         spans = self._spans(split)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -167,6 +167,21 @@ class Kernel:
             else:
                 return Cut(axis, frozenset(across), frozenset(after), frozenset(repeated))
         return None
+
+    def reordered(self, order: Sequence[int]) -> Kernel:
+        """The same kernel with its instructions in this order, registers numbered anew."""
+        first = len(self.loads)
+        new = {r: r for r in range(first)} | {first + k: first + p for p, k in enumerate(order)}
+
+        def moved(instr: Instr) -> Instr:
+            args = tuple(new[a] if isinstance(a, int) else a for a in instr.args)
+            return replace(instr, args=args)
+
+        return replace(
+            self,
+            body=tuple(moved(self.body[k]) for k in order),
+            stores=tuple(replace(s, register=new[s.register]) for s in self.stores),
+        )
 
     @property
     def name(self) -> str:

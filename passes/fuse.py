@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from deepgraph.dims import Size, at_least, product, same
 from deepgraph.expr import Expr, Kind
 from deepgraph.graph import Graph
-from deepgraph.passes.kernels import Group, build, result_axes, single
+from deepgraph.passes.kernels import Group, build, index_shape, result_axes, single
 from deepgraph.passes.layout import layout
 from deepgraph.passes.line import Item, Line
 from deepgraph.passes.order import TYPICAL, order
@@ -269,7 +269,7 @@ def _reading(node: Expr, operand: Expr, base: Expr, axes: Axes | None) -> Axes |
     """For each axis of `base`, the index axis of `node` along which it is read."""
     if axes is None:
         return None
-    lead = (node.inputs[0].ndim if node.op.kind is Kind.REDUCE else node.ndim) - operand.ndim
+    lead = len(index_shape(node)) - operand.ndim
     places: dict[int, int] = {a: k + lead for k, a in enumerate(axes) if a is not None}
     if node.op.kind is Kind.REDUCE and len(places) < sum(not same(n, 1) for n in operand.shape):
         return None  # it folds copies of one element

@@ -283,16 +283,7 @@ def _late_last(kernel: Kernel) -> Kernel:
     where = kernel.cut
     if where is None or not where.after:
         return kernel
-    first, count = len(kernel.loads), len(kernel.body)
-    order = sorted(range(count), key=lambda k: (k in where.after, k))
-    new = {first + k: first + place for place, k in enumerate(order)}
-    new |= {r: r for r in range(first)}
-    body = tuple(
-        replace(kernel.body[k], args=tuple(new[a] if isinstance(a, int) else a for a in
-                                           kernel.body[k].args)) for k in order
-    )  # fmt: skip
-    stores = tuple(replace(s, register=new[s.register]) for s in kernel.stores)
-    return replace(kernel, body=body, stores=stores)
+    return kernel.reordered(sorted(range(len(kernel.body)), key=lambda k: (k in where.after, k)))
 
 
 def _sorted(kernels: Sequence[Kernel]) -> tuple[Kernel, ...]:

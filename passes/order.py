@@ -218,15 +218,4 @@ def _ordered_body(kernel: Kernel, size: _Bytes, last: Mapping[Expr, Kernel]) -> 
     stored = {s.register for s in kernel.stores}
     chosen = best_order(tasks, nbytes, stored)
     chosen = sorted(chosen, key=lambda k: k in late)  # what waits for all pieces comes last
-    new = {r: r for r in range(first)} | {first + k: first + p for p, k in enumerate(chosen)}
-    return replace(
-        kernel,
-        body=tuple(
-            replace(
-                kernel.body[k],
-                args=tuple(new[a] if isinstance(a, int) else a for a in kernel.body[k].args),
-            )
-            for k in chosen
-        ),
-        stores=tuple(replace(s, register=new[s.register]) for s in kernel.stores),
-    )
+    return kernel.reordered(chosen)

@@ -181,7 +181,7 @@ class _Planner:
         for shape, dtype, first, last in wanted:
             size = product(shape) * dtype.itemsize
             self.slots.append(Slot(size, first, last if self.reuse else self.end, scratch=True))
-            pieces.append(Scratch(shape, dtype, len(self.slots) - 1, found is not None))
+            pieces.append(Scratch(shape, dtype, len(self.slots) - 1))
         self.scratch[kernel] = tuple(pieces)
 
 

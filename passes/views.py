@@ -72,9 +72,7 @@ def _compose(axes: Axes | None, view: Expr) -> Axes | None:
         if not hits:
             return None
         found.append(axes[hits[0]])
-    shown = {k for k in found if k is not None}
-    whole = {
-        k for k, a in zip(axes, range(source.ndim), strict=True) if not same(source.shape[a], 1)
-    }
-    return tuple(found) if whole - {None} <= shown and len(shown) == sum(
-        k is not None for k in found) else None  # fmt: skip
+    shown = [k for k in found if k is not None]
+    wanted = {a for a, n in zip(axes, source.shape, strict=True) if not same(n, 1)} - {None}
+    once = len(set(shown)) == len(shown)  # not a diagonal
+    return tuple(found) if once and wanted <= set(shown) else None
