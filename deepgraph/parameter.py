@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from deepgraph.dims import pretty
 from deepgraph.dtypes import DEFAULT_FLOAT, as_dtype
-from deepgraph.errors import DTypeError, ShapeError, here
+from deepgraph.errors import DTypeError, Origin, ShapeError, here
 from deepgraph.expr import OPS, Expr
 
 _count = itertools.count()
@@ -117,8 +117,12 @@ class Parameter(Expr):
             self.written()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remade, (self.value, self.name, self.rate, self.decay)
+        return _remade, (self.value, self.name, self.rate, self.decay, self.origin)
 
 
-def _remade(value: npt.NDArray[Any], name: str, rate: float, decay: float) -> Parameter:
-    return Parameter(value, name, value.dtype, rate, decay)
+def _remade(
+    value: npt.NDArray[Any], name: str, rate: float, decay: float, origin: Origin
+) -> Parameter:
+    parameter = Parameter(value, name, value.dtype, rate, decay)
+    object.__setattr__(parameter, "origin", origin)
+    return parameter

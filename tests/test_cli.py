@@ -350,8 +350,8 @@ def pickled(thing: object) -> list[str]:
 
 
 def softmax_step() -> dg.Step:
-    x = dg.placeholder("x", shape=("n", 3))
-    return dg.compile({"y": dg.softmax(x)}, backend="numpy")
+    x, b = dg.placeholder("x", shape=("n", 3)), dg.Parameter(1.0, name="b")
+    return dg.compile({"y": dg.softmax(b * x)}, backend="numpy")
 
 
 @pytest.mark.parametrize(
@@ -368,8 +368,10 @@ def test_show_a_step(form: str, expected: Callable[[dg.Step], str], capsys: Outp
 def test_show_stages(capsys: Output) -> None:
     step = softmax_step()
     assert main([*pickled(step), "--as", "stages"]) == 0
-    heads = re.findall(r"^# (\S+): (\S+),", capsys.readouterr().out, re.MULTILINE)
+    output = capsys.readouterr().out
+    heads = re.findall(r"^# (\S+): (\S+),", output, re.MULTILINE)
     assert heads == [(stage.name, stage.level) for stage in step.stages.values()]
+    assert re.search(r"^%\d+ +b +float32\[\] +test_cli.py:\d+ ", output, re.MULTILINE)
 
 
 @pytest.mark.parametrize("part", ["graph", "expression"])
