@@ -10,7 +10,8 @@ from deepgraph.backends import Source
 from deepgraph.backends.text import UFUNCS, literal, size_name, statement
 from deepgraph.blocks import may_block
 from deepgraph.dims import product, same, same_shape
-from deepgraph.expr import Expr, Literal, Strided
+from deepgraph.expr import Expr, Strided
+from deepgraph.literal import Literal
 from deepgraph.plan import Plan
 from deepgraph.schedule import Access, Kernel, contiguous, same_strided
 

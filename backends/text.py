@@ -10,7 +10,8 @@ import numpy as np
 
 from deepgraph.dims import Dim, code
 from deepgraph.dtypes import accumulator
-from deepgraph.expr import Expr, Kind, Literal
+from deepgraph.expr import Expr, Kind
+from deepgraph.literal import Literal
 
 _OWN = "np|cp|lib|view|slot|parameters|constants|cut|tick|step|out|max|min|float|slice"
 UFUNCS = frozenset(dir(np))  # what generated code imports comes from among these

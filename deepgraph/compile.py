@@ -14,8 +14,9 @@ from deepgraph import backends, passes
 from deepgraph.backends import Source
 from deepgraph.dims import Size, bind, names, solve
 from deepgraph.errors import GraphError, ShapeError, here
-from deepgraph.expr import OPS, Expr, Literal, explained, same_type
+from deepgraph.expr import OPS, Expr, explained, same_type
 from deepgraph.graph import Graph, sizes_of, toposort
+from deepgraph.literal import Literal
 from deepgraph.parameter import Parameter
 from deepgraph.step import RANDOM_COUNTER, Form, Options, Step
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import struct
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,12 +11,12 @@ from functools import wraps
 from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 
-from deepgraph.dims import Dim, Shape, Size, pretty, same_shape
+from deepgraph.dims import Dim, Shape, Size, same_shape
 from deepgraph.drawn import Drawn
-from deepgraph.dtypes import DEFAULT_FLOAT, DType, Scalar, as_dtype
+from deepgraph.dtypes import DType, as_dtype
 from deepgraph.errors import DTypeError, GraphError, Origin, PrecisionWarning, here
+from deepgraph.literal import Literal, attr_key, weak, weak_dtype
 
 
 class NoValueError(GraphError, TypeError):
@@ -413,45 +412,6 @@ def composition(function: Function) -> Function:
     return declared
 
 
-class Literal:
-    """A constant's value, read-only; equal when dtype and bytes are, so 1, 1.0, True, -0.0 differ.
-
-    Arrays over 4 KB are keyed by identity: hashing them would cost more than merging saves.
-    """
-
-    __slots__ = ("key", "value")
-
-    def __init__(self, value: Any) -> None:
-        array = np.array(value, order="C")
-        array.flags.writeable = False
-        small = array.nbytes <= 4096
-        self.value = array
-        self.key = (array.dtype.str, array.shape, array.tobytes() if small else id(array))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Literal) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __repr__(self) -> str:
-        if self.value.size > 8:
-            return f"<{self.value.dtype.name}{pretty(self.value.shape)}>"
-        return str(self.value.tolist())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Literal, (self.value,)
-
-
-def attr_key(value: Any) -> Any:
-    """An attribute with its type, so that 1, True and 1.0, or 0.0 and -0.0, are different keys."""
-    if isinstance(value, float):
-        return float, struct.pack("d", value)
-    if isinstance(value, tuple):
-        return tuple(map(attr_key, value))
-    return type(value), value
-
-
 def lift(args: Sequence[Any]) -> Iterator[Expr]:
     """Make operands of Python numbers (weak, as in NEP 50), sizes (weak integers) and arrays."""
     typed = [a.dtype for a in args if isinstance(a, Expr | np.ndarray | np.generic)]
@@ -467,22 +427,6 @@ def lift(args: Sequence[Any]) -> Iterator[Expr]:
             yield OPS["constant"](Literal(a))
         else:
             raise DTypeError(f"expected an expression, an array or a number: {type(a).__name__}")
-
-
-def weak(value: Scalar, typed: Sequence[DType]) -> npt.NDArray[Any]:
-    """A Python number in the dtype it takes beside operands of these dtypes, if it fits."""
-    dtype = weak_dtype(value, typed)
-    try:
-        return np.asarray(value, dtype)
-    except OverflowError as error:
-        raise DTypeError(f"{value} does not fit {dtype.name}") from error
-
-
-def weak_dtype(value: Scalar, typed: Sequence[DType]) -> DType:
-    """The dtype a Python number takes beside operands of these dtypes."""
-    if not typed:
-        return DEFAULT_FLOAT if isinstance(value, float) else np.asarray(value).dtype
-    return np.result_type(*typed, value)
 
 
 def arguments(node: Expr) -> str:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from deepgraph.dims import Dim, Shape, Size, pretty, product, same, same_shape
 from deepgraph.drawn import Drawn
 from deepgraph.errors import GraphError
-from deepgraph.expr import Expr, Kind, Literal, Strided, arguments
+from deepgraph.expr import Expr, Kind, Strided, arguments
 from deepgraph.graph import Became, Graph
+from deepgraph.literal import Literal
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -10,8 +10,9 @@ from typing import Any
 import numpy.typing as npt
 
 from deepgraph.dims import Dim, product
-from deepgraph.expr import OPS, Expr, Kind, Literal
+from deepgraph.expr import OPS, Expr, Kind
 from deepgraph.graph import Graph, Rule, rewrite
+from deepgraph.literal import Literal
 from deepgraph.target import Target
 
 Evaluate = Callable[[Expr], npt.NDArray[Any]]  # the value of an expression of constants

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from deepgraph.dims import Dim, Size, at_least, product, same
 from deepgraph.errors import GraphError, deriving
-from deepgraph.expr import OPS, Expr, Kind, Literal, Strided
+from deepgraph.expr import OPS, Expr, Kind, Strided
 from deepgraph.graph import Graph
+from deepgraph.literal import Literal
 from deepgraph.passes.views import Alignments, Axes, chain, follow
 from deepgraph.schedule import Access, Instr, Kernel, Operand, Order, Schedule, Store, contiguous
 

@@ -27,7 +27,8 @@ import numpy as np
 
 from deepgraph.dims import same_shape
 from deepgraph.dtypes import DType, Scalar, is_float
-from deepgraph.expr import OPS, Expr, Kind, Literal
+from deepgraph.expr import OPS, Expr, Kind
+from deepgraph.literal import Literal
 
 Found = Mapping[str, Expr]
 

@@ -11,7 +11,8 @@ from aid import run
 from rewriting import all_together, assert_same_bits, check_exact, simplified, telling, text, vector
 
 import deepgraph as dg
-from deepgraph.expr import OPS, Expr, Literal
+from deepgraph.expr import OPS, Expr
+from deepgraph.literal import Literal
 from deepgraph.passes.algebra import EXACT
 from deepgraph.passes.patterns import Call, Pattern, Term
 

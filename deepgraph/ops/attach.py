@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from deepgraph.errors import GraphError, ShapeError
-from deepgraph.expr import OPS, Expr, Kind, Literal, Type, composition, op, same_type
+from deepgraph.expr import OPS, Expr, Kind, Type, composition, op, same_type
+from deepgraph.literal import Literal
 from deepgraph.parameter import Parameter
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from deepgraph.dims import Dim, Shape, Size, dim
 from deepgraph.dtypes import DType, as_dtype
 from deepgraph.errors import DTypeError, ShapeError
-from deepgraph.expr import Expr, Kind, Literal, Type, composition, lift, op
+from deepgraph.expr import Expr, Kind, Type, composition, lift, op
+from deepgraph.literal import Literal
 
 
 def as_shape(shape: Any) -> Shape:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from deepgraph.dims import Dim, Size, code, pretty
-from deepgraph.expr import Expr, Kind, Literal, attr_key
+from deepgraph.expr import Expr, Kind
+from deepgraph.literal import Literal, attr_key
 from deepgraph.schedule import Kernel
 
 _TYPED = ("name", "dtype", "shape", "keepdims")  # attributes that name and type say already
