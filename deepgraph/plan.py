@@ -201,8 +201,8 @@ class Plan(Drawn):
 
         def write(register: int, piece: int) -> None:
             cells[cell(register, piece)] = register
-            for part in cells:
-                if isinstance(part[0], tuple) and part[0][:2] == ("part", spots[register]):
+            for part in parts:
+                if part[0][1] == spots[register]:
                     cells[part] = -1
 
         def run(k: int, piece: int) -> None:
@@ -224,6 +224,7 @@ class Plan(Drawn):
         for r in range(first):
             for piece in pieces:
                 cells[cell(r, piece)] = r
+        parts = [c for c in cells if isinstance(c[0], tuple)]  # one of several reads of a value
         late = cut.after if cut else frozenset()
         for piece in pieces:
             for k in range(len(kernel.body)):
