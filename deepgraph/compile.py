@@ -13,7 +13,7 @@ import numpy.typing as npt
 from deepgraph import backends, passes
 from deepgraph.backends import Source
 from deepgraph.dims import Size, bind, names, solve
-from deepgraph.errors import GraphError, ShapeError, here
+from deepgraph.errors import DTypeError, GraphError, ShapeError, here
 from deepgraph.expr import OPS, Expr, explained, same_type
 from deepgraph.graph import Graph, sizes_of, toposort
 from deepgraph.literal import Literal
@@ -60,8 +60,9 @@ def compile(
     25.0
     """
     graph, form = declare(outputs, updates, inputs, seed)
+    left_out, given = ({each} if isinstance(each, str) else each for each in (without, donate))
     options = Options(
-        backend, frozenset(without), frozenset(donate), dict(hints or {}), inputs is not None, debug
+        backend, frozenset(left_out), frozenset(given), dict(hints or {}), inputs is not None, debug
     )
     return build(graph, form, options)
 
@@ -110,6 +111,8 @@ def declare(
     origin = here()
     try:
         form = Form.of(outputs)
+        if not isinstance(updates, Mapping | None):
+            raise DTypeError(f"updates map parameters to new values: got {updates!r}")
         given = {_parameter(p): _new_value(p, v) for p, v in (updates or {}).items()}
         named = form.named(outputs)
         if updates is not None:

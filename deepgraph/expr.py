@@ -444,12 +444,12 @@ def _warn_if_widened(node: Expr) -> None:
     if narrow and not _widened:
         _widened = True
         others = [x for x in node.inputs if x.dtype != np.float32 and x.dtype != np.bool_]
-        where = node.origin.where.rpartition(":")
+        file, _, line = node.origin.where.rpartition(":")
         warnings.warn_explicit(
             f"{node.op.name} of {narrow[0]!r} and {others[0]!r} runs in float64, as all that "
-            f"follows from it: write .astype('float32') if that is not meant\n  at "
+            f"follows from it: if that is not meant, give the latter dtype='float32'\n  at "
             f"{node.origin.show()}",
-            PrecisionWarning, where[0] or "deepgraph", 1,
+            PrecisionWarning, file or "deepgraph", int(line) if line.isdigit() else 1,
         )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
+from itertools import starmap
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -80,7 +81,7 @@ def save(path: str | os.PathLike[str], *objects: Source, **named: Source) -> Non
     >>> io.save("digits.npz", model, opt)                              # doctest: +SKIP
     >>> io.save("gan.npz", generator=g, discriminator=d)               # doctest: +SKIP
     """
-    arrays = dict(map(_packed, *zip(*state_dict(*objects, **named).items(), strict=True)))
+    arrays = dict(starmap(_packed, state_dict(*objects, **named).items()))
     target = Path(path)
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:

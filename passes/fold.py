@@ -40,6 +40,8 @@ def folding(evaluate: Evaluate) -> dict[str, list[Rule]]:
 def _computed(node: Expr, evaluate: Evaluate) -> Expr | None:
     if not all(map(_is_known, node.inputs)) or "id" in node.op.attr_names:
         return None
+    if any(map(_is_symbolic, node.attrs)):
+        return None
     nbytes = _bytes(node)
     if nbytes > _MADE or (node.op.kind is Kind.VIEW and nbytes >= _bytes(node.inputs[0])):
         return None
@@ -48,6 +50,12 @@ def _computed(node: Expr, evaluate: Evaluate) -> Expr | None:
     except (IndexError, ValueError):
         return None
     return OPS["constant"](Literal(value))
+
+
+def _is_symbolic(attr: Any) -> bool:
+    """Does an attribute hold a size that is only known when a step is called?"""
+    parts = attr if isinstance(attr, tuple) else getattr(attr, "entries", ())
+    return isinstance(attr, Dim) or any(map(_is_symbolic, parts))
 
 
 def _is_known(x: Expr) -> bool:

@@ -24,7 +24,9 @@ class Dense(Module):
     weight: Parameter
     bias: Parameter
 
-    def __init__(self, n_out: int, bias: bool | Init = True, init: Init = glorot_uniform) -> None:
+    def __init__(
+        self, n_out: int, *, bias: bool | Init = True, init: Init = glorot_uniform
+    ) -> None:
         self.n_out = n_out
         self.weight_init = init
         self.bias_init = constant if bias is True else bias
