@@ -65,7 +65,10 @@ def load_state_dict(
     missing = [name for name in parameters if name not in arrays]
     if strict:
         faults += [f"missing: {name}" for name in missing]
-        faults += [f"unknown: {name}" for name in arrays if name not in parameters]
+        unknown = [f"unknown: {name}" for name in arrays if name not in parameters]
+        if unknown and not any(faults):  # such as an optimiser's beside a model's
+            unknown.append("to load what is known alone: strict=False")
+        faults += unknown
     if listed := "".join(f"\n  {fault}" for fault in faults if fault):
         raise StateError(f"load: the state does not fit:{listed}")
     with _locked(parameters):

@@ -58,3 +58,13 @@ def test_one_parameter_is_no_list_of_them() -> None:
     w = dg.Parameter([1.0, 2.0], name="w", dtype="float32")
     with pytest.raises(dg.GraphError, match="parameters"):
         optim.SGD(lr=0.1).updates(dg.sum(w * w), w)  # type: ignore[arg-type]
+
+
+def test_a_file_that_holds_more_says_how_to_load_a_part(tmp_path: Path) -> None:
+    x = dg.placeholder("x", ("n", 2))
+    model, opt = nn.Sequential(nn.Dense(1)), optim.Adam(lr=0.1)
+    opt.updates(dg.mean(model(x)), model.parameters)
+    io.save(tmp_path / "both.npz", model, opt)
+    with pytest.raises(io.StateError, match="strict=False"):
+        io.load(tmp_path / "both.npz", model)
+    io.load(tmp_path / "both.npz", model, strict=False)
