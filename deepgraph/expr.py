@@ -412,6 +412,11 @@ def composition(function: Function) -> Function:
     return declared
 
 
+def _constant(value: Literal) -> Expr:
+    """What `OPS["constant"](value)` declares, without the checks that it needs none of."""
+    return Expr(OPS["constant"], (), (value,), value.value.shape, value.value.dtype, here())
+
+
 def lift(args: Sequence[Any]) -> Iterator[Expr]:
     """Make operands of Python numbers (weak, as in NEP 50), sizes (weak integers) and arrays."""
     typed = [a.dtype for a in args if isinstance(a, Expr | np.ndarray | np.generic)]
@@ -419,12 +424,12 @@ def lift(args: Sequence[Any]) -> Iterator[Expr]:
         if isinstance(a, Expr):
             yield a
         elif isinstance(a, bool | int | float) and not isinstance(a, np.generic):
-            yield OPS["constant"](Literal(weak(a, typed)))
+            yield _constant(Literal(weak(a, typed)))
         elif isinstance(a, Dim):
             yield OPS["size"](a, weak_dtype(0, typed))
         elif isinstance(a, np.ndarray | np.generic):
             as_dtype(a.dtype)
-            yield OPS["constant"](Literal(a))
+            yield _constant(Literal(a))
         else:
             raise DTypeError(f"expected an expression, an array or a number: {type(a).__name__}")
 
