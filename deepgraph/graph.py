@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 from deepgraph.dims import Dim, names, same_shape
 from deepgraph.drawn import Drawn
-from deepgraph.errors import GraphError, Origin, deriving
+from deepgraph.errors import GraphError, deriving
 from deepgraph.expr import OPS, Expr, Kind, arguments, op_named, same_type
 
 if TYPE_CHECKING:
@@ -293,12 +293,3 @@ def _last(nodes: list[Expr]) -> Expr:
 
 def _node(name: str, *fields: Any) -> Expr:
     return Expr(op_named(name), *fields)
-
-
-def origins(graph: Graph, became: Became) -> dict[Expr, list[Origin]]:
-    """For each node of `graph`, the origins of all declared nodes that ended in it."""
-    found: dict[Expr, list[Origin]] = {n: [] for n in graph.nodes}
-    for before, after in became.items():
-        if after in found:
-            found[after].append(before.origin)
-    return found

@@ -25,11 +25,7 @@ from deepgraph.passes.place import place
 from deepgraph.passes.prune import prune
 from deepgraph.passes.share import share
 from deepgraph.passes.simplify import simplify
-from deepgraph.plan import Plan
-from deepgraph.schedule import Schedule
 from deepgraph.target import Target
-
-Level = Graph | Schedule | Plan
 
 
 @dataclass(frozen=True)

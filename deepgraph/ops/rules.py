@@ -84,12 +84,6 @@ def binary(name: str, doc: str, ufunc: str = "", **fields: Any) -> Op:
     return Op(name, Kind.ELEMENTWISE, rule, ufunc=numpy_name, **fields)
 
 
-def need_ndim(x: Expr, ndim: int, what: str) -> None:
-    """Raise ShapeError unless `x` has this many axes."""
-    if x.ndim != ndim:
-        raise ShapeError(f"{what} has {ndim} dimensions: got {pretty(x.shape)}")
-
-
 def wide_sums(node: Expr) -> Type:
     """A temporary for the result in the dtype it accumulates in; a scalar if that is its own."""
     wide = accumulator(node.dtype)
