@@ -15,7 +15,14 @@ from deepgraph.backends.pooling import (
     max_pool2d_jvp,
 )
 from deepgraph.backends.printing import print_values
-from deepgraph.backends.shaping import accumulate, argsort, pad, unwindows, windows
+from deepgraph.backends.shaping import (
+    accumulate,
+    argsort,
+    linear_recurrence,
+    pad,
+    unwindows,
+    windows,
+)
 
 __all__ = [
     "accumulate",
@@ -28,6 +35,7 @@ __all__ = [
     "conv2d_weight_grad",
     "erf",
     "flat_index",
+    "linear_recurrence",
     "max_pool2d",
     "max_pool2d_grad",
     "max_pool2d_jvp",

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
+from deepgraph.dtypes import accumulator
+
 Array = npt.NDArray[Any]
 Ints = Sequence[int]
 
@@ -69,8 +71,20 @@ def pad(x: Array, out: Array, widths: Sequence[tuple[int, int]], value: float) -
 
 def accumulate(ufunc: str, x: Array, out: Array, axis: int) -> None:
     """Running results of a ufunc along an axis; of half precision in single."""
-    wide = np.dtype(np.float32) if out.dtype.itemsize == 2 and out.dtype.kind not in "iu" else None
-    getattr(np, ufunc).accumulate(x, axis, wide or out.dtype, out)
+    getattr(np, ufunc).accumulate(x, axis, accumulator(out.dtype), out)
+
+
+def linear_recurrence(a: Array, b: Array, out: Array, axis: int) -> None:
+    """out[k] = a[k] * out[k-1] + b[k] along an axis, from b[0] on; of half precision in single."""
+    a, b, lines = (np.moveaxis(v, axis, 0) for v in (a, b, out))
+    if not lines.size:
+        return
+    last = np.array(b[0], accumulator(out.dtype))
+    lines[0] = last
+    for k in range(1, len(lines)):
+        np.multiply(last, a[k], out=last)
+        np.add(last, b[k], out=last)
+        lines[k] = last
 
 
 def argsort(x: Array, out: Array, axis: int, descending: bool) -> None:

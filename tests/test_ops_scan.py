@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import reduce
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -64,6 +66,67 @@ def test_the_gradient_of_cumulative_products_with_zeros(row: list[float]) -> Non
     ]  # fmt: skip
     (g,) = gradient(lambda x: dg.cumulative_prod(x, 0), np.array(row, float), cotangent=weights)
     np.testing.assert_allclose(g, expected)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -2])
+def test_a_linear_recurrence_is_its_definition(axis: int) -> None:
+    a, b = np.random.default_rng(0).standard_normal((2, 3, 4, 2))
+    a[0] = np.nan  # along axis 0 the first factor counts for nothing
+    rows, given = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
+    expected = [given[0]]
+    for factor, term in zip(rows[1:], given[1:], strict=True):
+        expected.append(factor * expected[-1] + term)
+    x, y = dg.placeholder("x", ("n", 4, 2), "float64"), dg.placeholder("y", ("n", 4, 2), "float64")
+    found = run(dg.linear_recurrence(x, y, axis), {x: a, y: b}, {"n": 3})
+    np.testing.assert_allclose(np.moveaxis(found, axis, 0), expected)
+    half = dg.linear_recurrence(dg.ones(4000, "float16"), dg.ones(4000, "float16"))
+    np.testing.assert_array_equal(run(half), np.arange(1, 4001).astype("float16"), strict=True)
+    with pytest.raises(dg.ShapeError, match=r"one shape is needed: got \(3,\) and \(4,\)"):
+        dg.linear_recurrence(dg.zeros(3), dg.zeros(4))
+
+
+@pytest.mark.parametrize(
+    "row", [[2, 3, 4], [2, 0, 4, 5], [0, 3, 4], [2, 0, 4, 0, 5], [0, 0], [0, 0, 0, 2], [7]]
+)
+@pytest.mark.parametrize("f", [dg.prod, dg.cumulative_prod])
+def test_derivatives_of_products_with_zeros_in_every_order(f: Any, row: list[float]) -> None:
+    """A product is linear in each element: its derivative by some is the product of the others."""
+    x = dg.placeholder("x", (len(row),), "float64")
+    ends = [len(row)] if f is dg.prod else range(1, len(row) + 1)
+    weights = np.arange(1.0, len(row) + 1)
+    loss = dg.sum(f(x) * weights[[end - 1 for end in ends]])
+    for order in (1, 2, 3):
+        loss = dg.sum(dg.grad(loss, x) * (order + weights))
+    expected = sum(
+        end * np.prod([k + 1 + weights[i] for k, i in enumerate(chosen)])
+        * np.prod(np.delete(row[:end], chosen))
+        for end in ends for chosen in permutations(range(end), 3)
+    )  # fmt: skip
+    found = dg.compile(loss, backend="numpy")(x=np.array(row, float))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_second_derivatives_of_products_over_any_axes() -> None:
+    """Along a line the product of shifted elements is a polynomial: differentiated exactly."""
+    rng = np.random.default_rng(1)
+    a = rng.integers(-2, 3, (3, 4, 2)).astype(float)
+    a[0, :2], a[1, 0, 0] = 0, -0.0
+    way = rng.integers(-2, 3, a.shape).astype(float)
+    x, v = (dg.placeholder(k, ("n", 4, "m"), "float64") for k in "xv")
+    for axis in (None, 0, 1, -1, (0, 2), (1, 2), ()):
+        for keepdims in (False, True):
+            along = dg.grad(dg.sum(dg.prod(x, axis, keepdims)), x) * v
+            twice = dg.grad(dg.sum(along), x) * v
+            found = run(twice, {x: a, v: way}, {"n": 3, "m": 2})
+            axes = tuple(range(3)) if axis is None else np.atleast_1d(axis).astype(int) % 3
+            rest = [k for k in range(3) if k not in axes]
+            lines = np.transpose(a, (*rest, *axes)).reshape(*(a.shape[k] for k in rest), -1)
+            ways = np.transpose(way, (*rest, *axes)).reshape(lines.shape)
+            pairs = zip(lines.reshape(-1, lines.shape[-1]), ways.reshape(-1, lines.shape[-1]),
+                        strict=True)  # fmt: skip
+            products = [reduce(np.polymul, map(list, zip(w, v, strict=True))) for v, w in pairs]
+            expected = sum(2 * (p[-3] if len(p) > 2 else 0) for p in products)
+            assert found.sum() == expected
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,11 @@ from deepgraph.ops.arithmetic import sqrt
 from deepgraph.ops.comparison import isfinite
 from deepgraph.ops.creation import zeros
 from deepgraph.ops.exponential import exp, log
-from deepgraph.ops.rules import folded, many_axes, one_axis
+from deepgraph.ops.join import flip
+from deepgraph.ops.rules import folded, many_axes, one_axis, sum_dtype
+from deepgraph.ops.scan import products_before
 from deepgraph.ops.selection import stop_gradient, where
-from deepgraph.ops.shape import expand_dims, squeeze
+from deepgraph.ops.shape import expand_dims, moveaxis, reshape, squeeze
 
 Axis = int | Sequence[int] | None
 
@@ -31,12 +32,6 @@ _CASES = (
     Example(((3,),), {"axis": ()}),
 )
 _EMPTY = Example(((0, 3),), {"axis": 0})
-
-
-@cache
-def sum_dtype(dtype: DType) -> DType:
-    """NumPy widens booleans and small integers so that sums of them do not wrap round."""
-    return np.add.reduce(np.empty(0, dtype)).dtype if dtype.kind in "biu" else dtype
 
 
 def _type(x: Expr, axis: Axis, keepdims: bool, result: DType, **attrs: Any) -> Type:
@@ -67,19 +62,20 @@ def sum(x: Expr, axis: Axis = None, keepdims: bool = False, dtype: Any = None) -
 def _prod_grad(
     g: Expr, y: Expr, x: Expr, axis: tuple[int, ...], keepdims: bool, dtype: DType
 ) -> tuple[Expr]:  # fmt: skip
-    """g times the product of all others, also where x or one of the others is 0."""
-    zero = x == 0
-    filled = where(zero, 1, x)
-    others_zero = sum(zero, axis, True) - zero.astype("int64")
-    others = prod(filled, axis, True) / filled
-    return (where(others_zero == 0, _kept(g, axis, keepdims) * others, 0),)
+    """g times the products of all before and of all after: right at 0, in every order."""
+    kept = x.ndim - len(axis)
+    last = tuple(range(kept, x.ndim))
+    moved = moveaxis(x if x.dtype == dtype else x.astype(dtype), axis, last)
+    lines = reshape(moved, (*moved.shape[:kept], product(moved.shape[kept:])))
+    others = products_before(lines, kept) * flip(products_before(flip(lines, kept), kept), kept)
+    return (_kept(g, axis, keepdims) * moveaxis(reshape(others, moved.shape), last, axis),)
 
 
 @op(Kind.REDUCE, ufunc="multiply", grad=_prod_grad, examples=(*_CASES, _EMPTY))
 def prod(x: Expr, axis: Axis = None, keepdims: bool = False, dtype: Any = None) -> Type:
     """The product over axes, or over all of them; widened as `sum` is. An empty product is 1.
 
-    Its gradient is right where elements are 0; the second derivative only where none is.
+    Derivatives of every order are right where elements are 0.
     """
     kind = sum_dtype(x.dtype) if dtype is None else as_dtype(dtype)
     return _type(x, axis, keepdims, kind, dtype=kind)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from operator import index
 from typing import Any
 
+import numpy as np
+
 from deepgraph.dims import Shape, Size, pretty, same
-from deepgraph.dtypes import accumulator, ufunc_dtypes
+from deepgraph.dtypes import DType, accumulator, ufunc_dtypes
 from deepgraph.errors import ShapeError
 from deepgraph.expr import Expr, Kind, Op, Type
 
@@ -82,6 +85,12 @@ def binary(name: str, doc: str, ufunc: str = "", **fields: Any) -> Op:
 
     rule.__doc__ = doc
     return Op(name, Kind.ELEMENTWISE, rule, ufunc=numpy_name, **fields)
+
+
+@cache
+def sum_dtype(dtype: DType) -> DType:
+    """NumPy widens booleans and small integers so that sums of them do not wrap round."""
+    return np.add.reduce(np.empty(0, dtype)).dtype if dtype.kind in "biu" else dtype
 
 
 def wide_sums(node: Expr) -> Type:
