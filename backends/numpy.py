@@ -20,6 +20,7 @@ from deepgraph.dims import Dim
 from deepgraph.expr import Expr, Kind
 from deepgraph.parameter import Parameter
 from deepgraph.plan import Plan
+from deepgraph.provenance import on_one_line
 from deepgraph.schedule import Instr, Kernel
 from deepgraph.target import Target
 
@@ -60,7 +61,7 @@ def kernel_text(driver: Driver, kernel: Kernel, name: str) -> str:
     shown = ["", ""]
     for k, instr in enumerate(kernel.body):
         part = int(k in late)
-        place = _place(instr)
+        place = on_one_line(plan.schedule.origins(instr.node))
         if place and place != shown[part]:
             shown[part] = place
             parts[part].append(f"# {place}")
@@ -69,11 +70,6 @@ def kernel_text(driver: Driver, kernel: Kernel, name: str) -> str:
     if late:
         text += ["", f"def {name}_end{head}", *(f"    {line}" for line in parts[1])]
     return "\n".join([*text, ""])
-
-
-def _place(instr: Instr) -> str:
-    origin = instr.node.origin
-    return "  ".join(filter(None, [origin.where, origin.line]))
 
 
 def _statement(driver: Driver, instr: Instr, registers: Sequence[str], out: str) -> str:

@@ -13,6 +13,7 @@ from deepgraph.dims import product, same, same_shape
 from deepgraph.expr import Expr, Strided
 from deepgraph.literal import Literal
 from deepgraph.plan import Plan
+from deepgraph.provenance import on_one_line
 from deepgraph.schedule import Access, Kernel, contiguous, same_strided
 
 _TAKEN = (
@@ -58,7 +59,7 @@ class Driver:
         texts = []
         for number, kernel in enumerate(self.plan.schedule.kernels):
             name = f"k{number}"
-            self.lines.append(f"# {kernel.name}: {where(kernel)}")
+            self.lines.append(f"# {kernel.name}: {where(self.plan, kernel)}")
             if kernel.kind == "call":
                 self.lines += self._call(kernel).splitlines()
                 continue
@@ -207,7 +208,6 @@ def leaves(plan: Plan) -> tuple[Expr, ...]:
     return tuple(found)
 
 
-def where(kernel: Kernel) -> str:
-    """The user's line that a kernel computes, the last one of it."""
-    origin = kernel.nodes[-1].origin
-    return "  ".join(filter(None, [f"{origin.scope} {origin.where}".strip(), origin.line]))
+def where(plan: Plan, kernel: Kernel) -> str:
+    """The user's lines that a kernel computes: those of its last node."""
+    return on_one_line(plan.schedule.origins(kernel.nodes[-1]), scope=True)

@@ -24,6 +24,7 @@ from deepgraph.ops.printing import quiet
 from deepgraph.parameter import Parameter
 from deepgraph.passes import Stage
 from deepgraph.plan import Plan
+from deepgraph.provenance import at
 from deepgraph.schedule import Instr, Kernel, Schedule
 
 Array = npt.NDArray[Any]
@@ -210,7 +211,7 @@ def _not_finite(
         for k, (x, arg) in enumerate(zip(node.inputs, args, strict=True))
     ]
     error.details = [  # type: ignore[attr-defined]
-        f"  at {node.origin.show()}", *inputs[:4],
+        at(plan.schedule.origins(node)), *inputs[:4],
         f"  in kernel {number} ({kernel.name}); save_dot(path) of this error draws it, marked",
     ]  # fmt: skip
     return error

@@ -86,6 +86,12 @@ class Origin:
         """The user's line of code, stripped; empty where no source is at hand."""
         return self._resolve()[1]
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells two origins apart: the position and the layer, not what derived them."""
+        position = self._text if self._code is None else (self._code, self._lasti)
+        return position, self.scope
+
     def show(self, indent: str = "    ") -> str:
         """The position, the line, and carets under the expression (PEP 657)."""
         where, line, carets = self._resolve()

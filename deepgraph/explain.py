@@ -40,8 +40,9 @@ def _change(name: str, now: Expr, after: Expr | None, became: Mapping[Expr, Any]
         return [f"{name} removed it: nothing needs it"]
     if after is now or (after.op is now.op and len(after.inputs) == len(now.inputs)):
         twins = [n for n, a in became.items() if a is after and n is not now and n.op is now.op]
-        others = dict.fromkeys(n.origin.where for n in twins)
-        return [f"{name} made it one with the one from {w}" for w in others][:1]
+        others = list(dict.fromkeys(n.origin.where for n in twins))
+        shown = [*others[:3], *(["..."] if len(others) > 3 else [])]
+        return [f"{name} made it one with the one from {', '.join(shown)}"] if shown else []
     if after.op.name == "constant":
         return [f"{name} computed it: it is the constant {after.attr('value')!r}"]
     return [f"{name} made it {after!r}"]

@@ -8,13 +8,14 @@ import traceback
 from collections.abc import Sequence
 
 from deepgraph.expr import Expr
-from deepgraph.schedule import Kernel
+from deepgraph.provenance import at
+from deepgraph.schedule import Kernel, Schedule
 
 _KERNEL = "# "  # how a driver marks where a kernel's lines begin, and a kernel where a user's do
 
 
-def explain_failure(error: Exception, kernels: Sequence[Kernel]) -> None:
-    """Note on an error which kernel it comes from, which operation, and the user's line.
+def explain_failure(error: Exception, schedule: Schedule) -> None:
+    """Note on an error which kernel it comes from, which operation, and the user's lines.
 
     The generated lines that the traceback passed through tell: a driver's comments count its
     kernels, and in a fused kernel the nearest comment is the user's line. An error that passed
@@ -29,11 +30,12 @@ def explain_failure(error: Exception, kernels: Sequence[Kernel]) -> None:
     if not passed:
         return
     number = sum(line.lstrip().startswith(_KERNEL) for line in passed[0]) - 1
-    if not 0 <= number < len(kernels):
+    if not 0 <= number < len(schedule.kernels):
         return
-    kernel = kernels[number]
+    kernel = schedule.kernels[number]
     node = _node(kernel, passed[-1]) if len(passed) > 1 else kernel.nodes[-1]
-    error.add_note(f"{node.op.name}, in kernel {number} ({kernel.name})\n  at {node.origin.show()}")
+    where = at(schedule.origins(node))
+    error.add_note(f"{node.op.name}, in kernel {number} ({kernel.name})\n{where}")
 
 
 def _node(kernel: Kernel, lines: Sequence[str]) -> Expr:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
@@ -13,6 +14,7 @@ from deepgraph.dims import Dim, names, same_shape
 from deepgraph.drawn import Drawn
 from deepgraph.errors import GraphError, deriving
 from deepgraph.expr import OPS, Expr, Kind, arguments, op_named, same_type
+from deepgraph.provenance import Origins, others
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -56,14 +58,17 @@ def sizes_of(node: Expr) -> frozenset[str]:
 class Graph(Drawn):
     """What a step computes: named outputs, and new values of parameters, all at once.
 
-    `became` says what each node of the graph before the last pass turned into (None: nothing
-    needed it), so that any node can be followed from declaration to kernel.
+    `became` says what each node of the graph `before` the last pass turned into (None: nothing
+    needed it), so that any node can be followed from declaration to kernel; `made` lists nodes of
+    `before`, each with a node that the pass made for it besides.
     """
 
     inputs: tuple[Expr, ...]
     outputs: Mapping[str, Expr]
     updates: Mapping[Expr, Expr] = field(default_factory=dict)
     became: Became = field(default_factory=dict, repr=False)
+    made: tuple[tuple[Expr, Expr], ...] = field(default=(), repr=False)
+    before: Graph | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         return self.to_text()
@@ -107,6 +112,19 @@ class Graph(Drawn):
     def sizes(self) -> tuple[str, ...]:
         """The names of all sizes, sorted."""
         return tuple(sorted({n for x in (*self.nodes, *self.placeholders) for n in sizes_of(x)}))
+
+    @cached_property
+    def _others(self) -> dict[Expr, Origins]:
+        """The origins beside its own of each node that stands for several declared ones."""
+        if self.before is None:
+            return {}
+        known = self.before._others
+        kept = ((n, n) for n in known if n not in self.became)
+        return others(known, chain(kept, self.became.items()), self.made)
+
+    def origins(self, node: Expr) -> Origins:
+        """Where the expressions that a node stands for were declared, its own line first."""
+        return node.origin, *self._others.get(node, ())
 
     def verify(self) -> None:
         """Raise unless each node still has the type its own rule gives, and updates fit."""
@@ -166,6 +184,7 @@ def rewrite(
     table: dict[Any, Expr] = {}
     waiting: dict[Expr, tuple[Expr, Expr]] = {}  # rebuilt and replaced; the latter not yet settled
     fired: Counter[Expr] = Counter()  # how many rewrites led to this node
+    cause: dict[Expr, Expr] = {}  # the node for which a rule made this one
     stack = [*reversed([*graph.outputs.values(), *graph.updates.values()])]
     while stack:
         node = stack[-1]
@@ -178,6 +197,8 @@ def rewrite(
             continue
         if pending := [i for i in node.inputs if i not in settled]:
             stack.extend(reversed(pending))
+            if node in cause:
+                cause.update((i, cause[node]) for i in pending)
             continue
         same = rebuilt(node, [settled[i] for i in node.inputs])
         if same.op.kind is not Kind.SOURCE or same.op.name in ("constant", "size", "iota"):
@@ -193,12 +214,16 @@ def rewrite(
         if fired[replacement] > 100:
             raise GraphError(f"{via}: rules go in circles at {same} from {node.origin}")
         waiting[node] = same, replacement
-        stack.append(replacement)
+        if replacement not in settled:
+            cause[replacement] = cause.get(node, node)
+            stack.append(replacement)
     return Graph(
         graph.placeholders,  # a call feeds them, in this order, whatever is still read
         {k: settled[v] for k, v in graph.outputs.items()},
         {p: settled[v] for p, v in graph.updates.items()},
         {n: settled.get(n) for n in graph.nodes},
+        tuple({(node, settled[made]): None for made, node in cause.items()}),
+        graph,
     )
 
 

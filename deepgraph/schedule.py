@@ -11,8 +11,9 @@ from deepgraph.dims import Dim, Shape, Size, pretty, product, same, same_shape
 from deepgraph.drawn import Drawn
 from deepgraph.errors import GraphError
 from deepgraph.expr import Expr, Kind, Strided, arguments
-from deepgraph.graph import Became, Graph
+from deepgraph.graph import Graph
 from deepgraph.literal import Literal
+from deepgraph.provenance import Origins
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -234,7 +235,7 @@ class Schedule(Drawn):
     kernels: tuple[Kernel, ...]
     groups: tuple[Any, ...] = ()  # what the kernels were built of, for a pass that builds them anew
     orders: Mapping[Expr, Order] = field(default_factory=dict)
-    became: Became = field(default_factory=dict, repr=False)
+    copied: Mapping[Expr, Expr] = field(default_factory=dict, repr=False)  # a copy -> its view
 
     def __str__(self) -> str:
         return self.to_text()
@@ -246,6 +247,10 @@ class Schedule(Drawn):
     def maker(self) -> dict[Expr, Kernel]:
         """The kernel that writes each value."""
         return {v: k for k in self.kernels for v in k.writes}
+
+    def origins(self, node: Expr) -> Origins:
+        """Where the expressions that a node stands for were declared, its own line first."""
+        return self.graph.origins(self.copied.get(node, node))
 
     def verify(self) -> None:
         """Raise unless every read is produced earlier, each node runs once, and layouts agree."""

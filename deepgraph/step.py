@@ -162,7 +162,7 @@ class Step(Drawn):
             else:
                 self._context.run(ready.run, *arrays, *outs)
         except Exception as error:
-            explain_failure(error, self.kernels)
+            explain_failure(error, self.schedule)
             raise
         finally:
             self._lock.release()
@@ -214,7 +214,7 @@ class Step(Drawn):
                 with np.errstate(all="ignore"):
                     return measure(self._program, self.plan, sizes, arrays, outs, repeat)
             except Exception as error:
-                explain_failure(error, self.kernels)
+                explain_failure(error, self.schedule)
                 raise
             finally:
                 for p, value in kept:

@@ -65,7 +65,8 @@ def build(graph: Graph, groups: Sequence[Group], orders: Mapping[Expr, Order]) -
     """
     builder = _Builder(graph, groups, orders)
     kernels = [builder.kernel(group) for group in groups]
-    return Schedule(graph, _sorted([*builder.copies, *kernels]), tuple(groups), dict(orders))
+    ordered = _sorted([*builder.copies, *kernels])
+    return Schedule(graph, ordered, tuple(groups), dict(orders), builder.copied)
 
 
 class _Builder:
@@ -75,6 +76,7 @@ class _Builder:
         self.home = {n: g for g in groups for n in g.nodes}
         self.copies: list[Kernel] = []
         self._copied: dict[Expr, Expr] = {}  # view -> the value that holds it laid out flat
+        self.copied: dict[Expr, Expr] = {}  # the other way round
         self._found: dict[Expr, tuple[Expr, Strided]] = {}
         self.leaving = set(graph.results)
         for node in graph.nodes:
@@ -110,6 +112,7 @@ class _Builder:
             copy = OPS["copy"](view)
         self._found.pop(view, None)
         self._copied[view] = copy
+        self.copied[copy] = view
         whole = contiguous(copy.shape)
         body = Instr(copy, (0,), frozenset(range(copy.ndim)))
         kernel = Kernel(

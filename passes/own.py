@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from deepgraph.errors import deriving
 from deepgraph.expr import OPS, Expr, Kind
 from deepgraph.graph import Graph
@@ -16,17 +14,20 @@ def own(graph: Graph, target: Target) -> Graph:
     Each output then has memory that no input, parameter or other output shares.
     """
     taken: set[Expr] = set()
+    made: list[tuple[Expr, Expr]] = []
 
     def owned(value: Expr) -> Expr:
         if value.op.kind not in (Kind.VIEW, Kind.SOURCE) and value not in taken:
             taken.add(value)
             return value
         with deriving(value.origin, "own"):
-            return OPS["copy"](value)
+            copy = OPS["copy"](value)
+        made.append((value, copy))
+        return copy
 
     outputs = {name: owned(value) for name, value in graph.outputs.items()}
     updates = {
         p: v if v.op.kind not in (Kind.VIEW, Kind.SOURCE) else owned(v)
         for p, v in graph.updates.items()
     }
-    return replace(graph, outputs=outputs, updates=updates, became={})
+    return Graph(graph.inputs, outputs, updates, made=tuple(made), before=graph)

@@ -17,7 +17,7 @@ ORDER = """
 polynomial reading dims dtypes drawn errors
 literal
 expr
-parameter ops
+parameter ops provenance
 graph
 grad
 schedule target arena blocks plan
