@@ -114,7 +114,7 @@ def dim(name: str) -> Dim:
 def product(sizes: Iterable[Size]) -> Size:
     """The product of all sizes, 1 for none: how many elements a shape has."""
     shape = tuple(sizes)
-    if all(type(n) in (int, Dim) for n in shape):  # True is 1 to a cache, but no size
+    if _SIZES.issuperset(map(type, shape)):  # True is 1 to a cache, but no size
         return _cached_product(shape)
     return _product(shape)
 
@@ -124,27 +124,30 @@ def _product(sizes: Shape) -> Size:
 
 
 _cached_product = lru_cache(4096)(_product)
+_SIZES = frozenset((int, Dim))
 
 
 def maximum(first: Size, *rest: Size) -> Size:
     """The greatest of the sizes; those that are proved never to be it are left out."""
-    return _size(poly.maximum([_known(size) for size in (first, *rest)]))
+    return _size(poly.maximum(*map(_known, (first, *rest))))
 
 
 def minimum(first: Size, *rest: Size) -> Size:
     """The least of the sizes; those that are proved never to be it are left out."""
     negated = [poly.negate(_known(size)) for size in (first, *rest)]
-    return _size(poly.negate(poly.maximum(negated)))
+    return _size(poly.negate(poly.maximum(*negated)))
 
 
 def same(a: Size, b: Size) -> bool:
     """Whether two sizes have one normal form; never raises."""
-    return isinstance(a, Dim) == isinstance(b, Dim) and a == b
+    if isinstance(a, Dim):
+        return isinstance(b, Dim) and a.terms == b.terms
+    return not isinstance(b, Dim) and a == b
 
 
 def same_shape(a: Shape, b: Shape) -> bool:
     """Whether two shapes are as long and hold the same sizes, one by one; never raises."""
-    return len(a) == len(b) and all(map(same, a, b))
+    return a is b or (len(a) == len(b) and all(map(same, a, b)))
 
 
 def equal(a: Size, b: Size, *, positive: bool = False) -> bool | None:
@@ -152,7 +155,8 @@ def equal(a: Size, b: Size, *, positive: bool = False) -> bool | None:
 
     With `positive`, names stand for integers >= 1 rather than >= 0.
     """
-    return poly.is_zero(poly.subtract(_known(a), _known(b)), least=int(positive))
+    p, q = _known(a), _known(b)
+    return p == q or poly.is_zero(poly.subtract(p, q), least=int(positive))
 
 
 def at_least(a: Size, b: Size, *, positive: bool = False) -> bool | None:

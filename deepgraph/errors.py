@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from types import CodeType
 from typing import Any
 
@@ -127,6 +128,7 @@ def here() -> Origin:
     return Origin(frame.f_code, frame.f_lasti, _scope.get())
 
 
+@cache
 def _is_ours(filename: str) -> bool:
     return filename.startswith((*_OURS, _NUMPY)) and not filename.startswith(_USER)
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 import numpy as np
 
-from deepgraph.dims import Dim, Shape, Size, same_shape
+from deepgraph.dims import Dim, Shape, Size, product, same_shape
 from deepgraph.drawn import Drawn
 from deepgraph.dtypes import DType, as_dtype
 from deepgraph.errors import DTypeError, GraphError, Origin, PrecisionWarning, here
@@ -111,20 +111,22 @@ class Op:
             OPS[name] = FUNCTIONS[name] = self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Expr:
-        given = self.defaults | dict(zip(self.params, args, strict=False)) | kwargs
-        if len(args) > len(self.params) or len(given) != len(self.params):
-            self.__signature__.bind(*args, **kwargs)  # type: ignore[attr-defined]  # raises
-        values = [given[k] for k in self.params]
+        values: Sequence[Any] = args
+        if kwargs or len(args) != len(self.params):
+            given = self.defaults | dict(zip(self.params, args, strict=False)) | kwargs
+            if len(args) > len(self.params) or len(given) != len(self.params):
+                self.__signature__.bind(*args, **kwargs)  # type: ignore[attr-defined]  # raises
+            values = [given[k] for k in self.params]
         origin = here()
-        operands = list(values[0]) if self.variadic else values[: self.arity]
+        operands = tuple(values[0]) if self.variadic else values[: self.arity]
         inputs: tuple[Expr, ...] = ()
         try:
-            inputs = tuple(lift(operands))
+            inputs = lift(operands)
             attrs = dict(zip(self.attr_names, values[self.arity :], strict=True))
             node = self.declare(inputs, attrs, origin)
         except GraphError as error:
             raise explained(error, self.name, origin, inputs) from None
-        if len(inputs) > 1 and node.dtype == np.float64 and not origin.via:
+        if len(inputs) > 1 and node.dtype == _DOUBLE and not origin.via:
             _warn_if_widened(node)
         return node
 
@@ -233,8 +235,6 @@ class Expr(Drawn):
     @property
     def size(self) -> Size:
         """The number of elements."""
-        from deepgraph.dims import product
-
         return product(self.shape)
 
     @property
@@ -417,21 +417,27 @@ def _constant(value: Literal) -> Expr:
     return Expr(OPS["constant"], (), (value,), value.value.shape, value.value.dtype, here())
 
 
-def lift(args: Sequence[Any]) -> Iterator[Expr]:
+def lift(args: Sequence[Any]) -> tuple[Expr, ...]:
     """Make operands of Python numbers (weak, as in NEP 50), sizes (weak integers) and arrays."""
-    typed = [a.dtype for a in args if isinstance(a, Expr | np.ndarray | np.generic)]
-    for a in args:
-        if isinstance(a, Expr):
-            yield a
-        elif isinstance(a, bool | int | float) and not isinstance(a, np.generic):
-            yield _constant(Literal(weak(a, typed)))
-        elif isinstance(a, Dim):
-            yield OPS["size"](a, weak_dtype(0, typed))
-        elif isinstance(a, np.ndarray | np.generic):
-            as_dtype(a.dtype)
-            yield _constant(Literal(a))
-        else:
-            raise DTypeError(f"expected an expression, an array or a number: {type(a).__name__}")
+    if all(isinstance(a, Expr) for a in args):
+        return tuple(args)
+    typed = [a.dtype for a in args if isinstance(a, _TYPED)]
+    return tuple([a if isinstance(a, Expr) else _leaf(a, typed) for a in args])
+
+
+_TYPED = (Expr, np.ndarray, np.generic)
+
+
+def _leaf(value: Any, typed: Sequence[DType]) -> Expr:
+    """The leaf that stands for a value beside operands of these dtypes."""
+    if isinstance(value, np.ndarray | np.generic):
+        as_dtype(value.dtype)
+        return _constant(Literal(value))
+    if isinstance(value, bool | int | float):
+        return _constant(Literal(weak(value, typed)))
+    if isinstance(value, Dim):
+        return OPS["size"](value, weak_dtype(0, typed))
+    raise DTypeError(f"expected an expression, an array or a number: {type(value).__name__}")
 
 
 def arguments(node: Expr) -> str:
@@ -439,6 +445,7 @@ def arguments(node: Expr) -> str:
     return ", ".join(f"{k}={v}" for k, v in node.attributes.items() if k != "name")
 
 
+_DOUBLE = np.dtype(np.float64)
 _widened = False
 
 

@@ -34,6 +34,7 @@ def constant(number: int) -> Terms:
     return (((), number),) if number else ()
 
 
+@lru_cache(maxsize=4096)
 def add(p: Terms, q: Terms, times: int = 1) -> Terms:
     coefficients = dict(p)
     for monomial, k in q:
@@ -49,6 +50,7 @@ def negate(p: Terms) -> Terms:
     return tuple([(monomial, -k) for monomial, k in p])
 
 
+@lru_cache(maxsize=4096)
 def multiply(p: Terms, q: Terms) -> Terms:
     coefficients: dict[Monomial, int] = {}
     for m, j in p:
@@ -62,6 +64,7 @@ def remainder(p: Terms, d: Terms) -> Terms:
     return subtract(p, multiply(d, floor_divide(p, d)))
 
 
+@lru_cache(maxsize=4096)
 def floor_divide(p: Terms, d: Terms) -> Terms:
     if not d:
         raise ZeroDivisionError("//: division of a size by zero")
@@ -113,7 +116,8 @@ def _long_division(p: Terms, d: Terms) -> tuple[Terms, Terms]:
     return collect(quotient), collect(rest)
 
 
-def maximum(arguments: Iterable[Terms]) -> Terms:
+@lru_cache(maxsize=4096)
+def maximum(*arguments: Terms) -> Terms:
     kept: list[Terms] = []
     for p in sorted({each for argument in arguments for each in _alternatives(argument)}):
         if not any(nonnegative(subtract(q, p)) for q in kept):
@@ -268,7 +272,7 @@ def composed(terms: Terms, value: Callable[[str], Terms]) -> Terms:
         if len(atom) == 1:
             return value(atom[0])
         first, *rest = (composed(inner, value) for inner in atom[1:])
-        return floor_divide(first, rest[0]) if atom[0] == "//" else maximum([first, *rest])
+        return floor_divide(first, rest[0]) if atom[0] == "//" else maximum(first, *rest)
 
     total: Terms = ()
     for monomial, k in terms:

@@ -83,7 +83,7 @@ nextafter = binary(
 @composition
 def real(x: Any) -> Expr:
     """The value itself: there are no complex numbers here."""
-    return next(iter(lift([x])))
+    return lift([x])[0]
 
 
 # Extremes. Operands that tie share the gradient.

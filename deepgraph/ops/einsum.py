@@ -25,7 +25,7 @@ def einsum(subscripts: str, *operands: Any) -> Expr:
     diagonal; `...` stands for axes that broadcast. Without `->` the output holds the labels that
     stand there once, in alphabetical order. Operands are contracted from left to right.
     """
-    arrays = list(lift(operands))
+    arrays = lift(operands)
     inputs, output = _parsed(subscripts, [x.ndim for x in arrays])
     sizes: dict[Label, Any] = {}
     for labels, x in zip(inputs, arrays, strict=True):

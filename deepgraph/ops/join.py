@@ -74,7 +74,7 @@ def concat(arrays: Sequence[Expr], axis: int = 0) -> Type:
 @composition
 def stack(arrays: Sequence[Any], axis: int = 0) -> Expr:
     """Arrays of one shape along a new axis."""
-    lifted = list(lift(arrays))
+    lifted = lift(arrays)
     if not lifted:
         raise ShapeError("at least one array is needed: got none")
     k = one_axis(axis, lifted[0].ndim + 1)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from deepgraph.dims import Shape, Size, pretty, same
+from deepgraph.dims import Shape, Size, pretty, same, same_shape
 from deepgraph.dtypes import DType, accumulator, ufunc_dtypes
 from deepgraph.errors import ShapeError
 from deepgraph.expr import Expr, Kind, Op, Type
@@ -20,8 +20,11 @@ def broadcast(*shapes: Shape) -> Shape:
 
     Raises ShapeError where sizes differ; two different names differ, whatever they will be.
     """
+    first, *others = shapes or ((),)
+    if all(same_shape(first, other) for other in others):
+        return first
     out: list[Size] = []
-    for i in range(1, max(map(len, shapes), default=0) + 1):
+    for i in range(1, max(map(len, shapes)) + 1):
         kept: Size = 1
         for shape in shapes:
             if i > len(shape) or same(shape[-i], 1):

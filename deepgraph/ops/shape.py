@@ -62,21 +62,21 @@ def reshape(x: Expr, shape: Shape) -> Type:
     open_axes = [i for i, n in enumerate(given) if isinstance(n, int | np.integer) and n == -1]
     for i in open_axes:
         given[i] = 1
-    sizes = list(as_shape(given))
+    sizes, count = list(as_shape(given)), x.size
     if open_axes:
         known = product(sizes)
         if len(open_axes) > 1:
             raise ShapeError(f"only one size may be -1: got {len(open_axes)} of them")
         if same(known, 0):
             raise ShapeError(f"-1 beside a size of 0 could be anything: {pretty(x.shape)}")
-        sizes[open_axes[0]] = x.size // known
-    fits = equal(x.size, product(sizes))
-    if not fits:
+        sizes[open_axes[0]] = count // known
+    total = product(sizes)
+    if not (fits := equal(count, total)):
         what = "differ in elements" if fits is False else "are not proved to hold as many elements"
         left = " with -1" * bool(open_axes)
         raise ShapeError(
-            f"shapes {what}: {pretty(x.shape)} holds {x.size} and {pretty(tuple(sizes))}{left} "
-            f"holds {product(sizes)}"
+            f"shapes {what}: {pretty(x.shape)} holds {count} and {pretty(tuple(sizes))}{left} "
+            f"holds {total}"
         )
     return Type(tuple(sizes), x.dtype, {"shape": tuple(sizes)})
 
@@ -234,7 +234,7 @@ def broadcast_to(x: Expr, shape: Shape) -> Type:
 @composition
 def broadcast_arrays(*arrays: Any) -> list[Expr]:
     """Each array in the shape that all of them broadcast to."""
-    lifted = list(lift(arrays))
+    lifted = lift(arrays)
     shape = broadcast(*(x.shape for x in lifted))
     return [x if same_shape(x.shape, shape) else broadcast_to(x, shape) for x in lifted]
 
@@ -286,7 +286,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Expr]:
     """Coordinates of a grid: each vector along its own axis; "xy" exchanges the first two axes."""
     if indexing not in ("xy", "ij"):
         raise ShapeError(f'indexing is "xy" or "ij": got {indexing!r}')
-    vectors = list(lift(arrays))
+    vectors = lift(arrays)
     places = list(range(len(vectors)))
     if indexing == "xy":
         places[:2] = places[:2][::-1]

@@ -85,11 +85,11 @@ def asarray(value: Any, dtype: Any = None) -> Expr:
     if isinstance(value, Expr):
         return value if dtype is None else value.astype(dtype)
     if dtype is None and isinstance(value, bool | int | float | Dim):
-        return next(iter(lift([value])))
+        return lift([value])[0]
     try:
         array = np.asarray(value, None if dtype is None else as_dtype(dtype))
     except ValueError as error:
         raise ShapeError(f"not a rectangular array of numbers: {error}") from error
     if array.dtype.kind not in "biuf" and array.dtype.name != "bfloat16":
         raise DTypeError(f"not an array of numbers: {array.dtype.name}")
-    return next(iter(lift([array])))
+    return lift([array])[0]
