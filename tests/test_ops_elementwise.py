@@ -262,6 +262,37 @@ def test_mixed_derivative_of_a_root_that_nothing_flows_into() -> None:
     assert gradient(slope, np.array(4.0), np.array(0.0))[1].tolist() == 0.25
 
 
+def test_second_derivatives_at_special_points() -> None:
+    """Where a rule that is right only once would show: equal operands, zeros, far out."""
+    inf = math.inf
+    both: list[tuple[Callable[[Any, Any], Any], list[float], list[list[float]]]] = [
+        (dg.logaddexp, [1, 1], [[0.25, -0.25], [-0.25, 0.25]]),
+        (dg.logaddexp, [1000, -1000], [[0, 0], [0, 0]]),
+        (dg.logaddexp, [-inf, -inf], [[0, 0], [0, 0]]),
+        (dg.hypot, [0, 2], [[0.5, 0], [0, 0]]),
+        (dg.atan2, [0, -2], [[0, -0.25], [-0.25, 0]]),
+        (dg.multiply, [0, 0], [[0, 1], [1, 0]]),
+        (dg.divide, [0, 2], [[0, -0.25], [-0.25, 0]]),
+        (dg.pow, [0, 2], [[2, 0], [0, 0]]),
+        (dg.pow, [0, 3], [[0, 0], [0, 0]]),
+    ]
+    for f, point, expected in both:
+        x = dg.placeholder("x", (2,), "float64")
+        slopes = dg.grad(f(x[0], x[1]), x)
+        found = [run(dg.grad(slopes[k], x), {x: np.array(point, float)}) for k in range(2)]
+        np.testing.assert_allclose(found, expected, atol=1e-15, err_msg=f"{f} {point}")
+
+
+def test_an_angle_s_gradient_squares_nothing() -> None:
+    for far in (1e200, 1e-200):
+        found = gradient(dg.atan2, np.array(far), np.array(far))
+        np.testing.assert_allclose(found, [0.5 / far, -0.5 / far])
+
+
+def test_the_slope_of_expm1_keeps_its_digits_far_below_zero() -> None:
+    assert gradient(dg.expm1, np.array(-40.0))[0] == np.exp(-40.0)
+
+
 def test_logaddexp_in_smaller_operations() -> None:
     assert OPS["logaddexp"].expand is not None
     for dtype in ("float32", "float64"):

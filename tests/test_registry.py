@@ -6,7 +6,7 @@ What is tested follows from the records: a new operation is covered once it has 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import isclass, isfunction
 from typing import Any, NamedTuple
 
@@ -251,6 +251,63 @@ def test_gradient_is_the_slope(op: Op, seed: int) -> None:
             for name, way in ways.items() if name.endswith(f"_{k}")
         )  # fmt: skip
         np.testing.assert_allclose(along, slope, rtol=1e-6, atol=1e-8, err_msg=str(calls(op)[k]))
+
+
+# Where whole numbers meet a kink the slope jumps, and its derivative is what it is to both sides.
+KINKED = {
+    "abs", "copysign", "maximum", "minimum", "fmax", "fmin", "relu", "leaky_relu", "max", "min",
+    "max_pool2d",
+}  # fmt: skip
+SINGULAR = {"hypot", "atan2"}  # at (0, 0)
+
+
+def _along(slopes: Iterable[Expr], points: Iterable[Expr], ways: Mapping[Expr, Array]) -> Expr:
+    terms = (dg.sum(g * ways[p]) for g, p in zip(slopes, points, strict=True))
+    return sum(terms, dg.zeros((), "float64"))
+
+
+@pytest.mark.parametrize("op", DIFFERENTIATED, ids=lambda op: op.name)
+def test_second_derivative_is_the_slope_of_the_gradient(op: Op) -> None:
+    """At drawn points, and at whole numbers: zeros, ones, equal elements."""
+    h = 1e-5
+    rng = np.random.default_rng(20)
+    tried = [(call, False) for call in calls(op, 2)]
+    if op.low < 0 and op.name not in SINGULAR | set(CONSTANT):
+        tried += [
+            (Call(tuple(np.trunc(a) if a.dtype == np.float64 else a for a in arrays), attrs), True)
+            for arrays, attrs in calls(op, 3)
+        ]
+    outputs: dict[str, Expr] = {}
+    feeds: dict[Expr, Array] = {}
+    ways: dict[Expr, Array] = {}
+    for k, ((arrays, attrs), _) in enumerate(tried):
+        inputs = [dg.placeholder(f"x{i}_{k}", a.shape, a.dtype) for i, a in enumerate(arrays)]
+        y = applied(op, inputs, attrs)
+        if y.dtype != np.float64:
+            continue
+        feeds |= dict(zip(inputs, arrays, strict=True))
+        floats = [
+            p for i, p in enumerate(inputs)
+            if is_float(p.dtype) and i not in CONSTANT.get(op.name, ())
+        ]  # fmt: skip
+        for p in floats:
+            ways[p] = rng.choice([-1.0, 1.0], p.shape) * rng.uniform(0.5, 1.0, p.shape)
+        slopes = dg.grad(dg.sum(y * rng.uniform(0.5, 1.5, y.shape)), floats)
+        outputs[f"slope_{k}"] = along = _along(slopes, floats, ways)
+        outputs[f"second_{k}"] = _along(dg.grad(along, floats), floats, ways)
+    step = dg.compile(outputs, inputs=list(feeds), backend="numpy")
+    found = step(*feeds.values())
+    high, low = (
+        step(*(a + sign * h * ways[p] if p in ways else a for p, a in feeds.items()))
+        for sign in (1, -1)
+    )
+    for k in (k for k in range(len(tried)) if f"slope_{k}" in found):
+        second = found[f"second_{k}"]
+        if tried[k][1] and op.name in KINKED:
+            assert second == 0
+            continue
+        slope = (high[f"slope_{k}"] - low[f"slope_{k}"]) / (2 * h)
+        np.testing.assert_allclose(second, slope, rtol=1e-6, atol=1e-7, err_msg=str(tried[k]))
 
 
 @pytest.mark.parametrize("op", CALLED, ids=lambda op: op.name)

@@ -7,8 +7,9 @@ from typing import Any
 
 from deepgraph.dtypes import is_float
 from deepgraph.errors import DTypeError
-from deepgraph.expr import Expr, Kind, Op, Type
+from deepgraph.expr import OPS, Expr, Kind, Op, Type
 from deepgraph.ops.arithmetic import abs, fmax, maximum
+from deepgraph.ops.comparison import isinf
 from deepgraph.ops.rules import binary, unary
 from deepgraph.ops.selection import where
 
@@ -33,7 +34,7 @@ def of_floats(name: str, doc: str, **fields: Any) -> Op:
 exp = unary("exp", "e to the power of the value.", c="exp({0})", flops=10,
             grad=lambda g, y, x: (g * y,))  # fmt: skip
 expm1 = unary("expm1", "exp(x) - 1, exact also near 0.", c="expm1({0})", flops=10,
-              grad=lambda g, y, x: (g * (y + 1),))  # fmt: skip
+              grad=lambda g, y, x: (g * exp(x),))  # fmt: skip
 exp2 = unary("exp2", "2 to the power of the value.", c="exp2({0})", flops=10,
              grad=lambda g, y, x: (g * (y * math.log(2)),))  # fmt: skip
 log = unary("log", "The natural logarithm.", c="log({0})", flops=10, low=0.5, high=2.0,
@@ -52,8 +53,10 @@ def _logaddexp(x: Expr, y: Expr) -> Expr:
 
 
 def _logaddexp_grad(g: Expr, out: Expr, x: Expr, y: Expr) -> tuple[Expr, Expr]:
+    halves = isinf(x) & (x == y)  # equal infinities, whose difference is nan
+
     def part(a: Expr, b: Expr) -> Expr:
-        return g * where(x == y, 0.5, 1 / (1 + exp(b - a)))
+        return g * where(halves, 0.5, OPS["sigmoid"](a - b))
 
     return part(x, y), part(y, x)
 

@@ -24,8 +24,9 @@ atan = unary("atan", "The inverse tangent, from -pi/2 to pi/2.", ufunc="arctan",
 
 
 def _atan2_grad(g: Expr, out: Expr, x: Expr, y: Expr) -> tuple[Expr, Expr]:
-    scaled = g / (x * x + y * y)
-    return scaled * y, -(scaled * x)
+    length = hypot(x, y)  # whose square may overflow
+    scaled = g / length
+    return scaled * (y / length), -(scaled * (x / length))
 
 
 atan2 = binary("atan2", "The angle of the point (y, x), from -pi to pi: the first operand is the "
