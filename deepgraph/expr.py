@@ -16,7 +16,7 @@ from deepgraph.dims import Dim, Shape, Size, product, same_shape
 from deepgraph.drawn import Drawn
 from deepgraph.dtypes import DType, as_dtype
 from deepgraph.errors import DTypeError, GraphError, Origin, PrecisionWarning, here
-from deepgraph.literal import Literal, attr_key, weak, weak_dtype
+from deepgraph.literal import Literal, attr_key, default_dtypes, weak, weak_dtype
 
 
 class NoValueError(GraphError, TypeError):
@@ -83,6 +83,7 @@ class Op:
     alias: bool = True  # may `out` be one of the inputs? (True if each is read before a write)
     positions: Callable[[Expr], Sequence[tuple[Size, Size]]] | None = None  # (index, axis's size)
     follows: int | None = None  # CALL: the input whose memory order the result takes
+    apart: tuple[int, ...] = ()  # inputs that promote with no other: a condition, indices
     low: float = -2.0  # tests draw inputs from [low, high)
     high: float = 2.0
     examples: tuple[Example, ...] = ()
@@ -121,7 +122,7 @@ class Op:
         operands = tuple(values[0]) if self.variadic else values[: self.arity]
         inputs: tuple[Expr, ...] = ()
         try:
-            inputs = lift(operands)
+            inputs = lift(operands, self.apart)
             attrs = dict(zip(self.attr_names, values[self.arity :], strict=True))
             node = self.declare(inputs, attrs, origin)
         except GraphError as error:
@@ -417,12 +418,19 @@ def _constant(value: Literal) -> Expr:
     return Expr(OPS["constant"], (), (value,), value.value.shape, value.value.dtype, here())
 
 
-def lift(args: Sequence[Any]) -> tuple[Expr, ...]:
-    """Make operands of Python numbers (weak, as in NEP 50), sizes (weak integers) and arrays."""
+def lift(args: Sequence[Any], apart: Sequence[int] = ()) -> tuple[Expr, ...]:
+    """Make operands of Python numbers (weak, as in NEP 50), sizes (weak integers) and arrays.
+
+    Numbers take the dtype that the others promote to, except those at the places `apart`.
+    """
     if all(isinstance(a, Expr) for a in args):
         return tuple(args)
-    typed = [a.dtype for a in args if isinstance(a, _TYPED)]
-    return tuple([a if isinstance(a, Expr) else _leaf(a, typed) for a in args])
+    beside = [a for k, a in enumerate(args) if k not in apart]
+    typed = [a.dtype for a in beside if isinstance(a, _TYPED)] or default_dtypes(beside)
+    return tuple([
+        a if isinstance(a, Expr) else _leaf(a, default_dtypes([a]) if k in apart else typed)
+        for k, a in enumerate(args)
+    ])  # fmt: skip
 
 
 _TYPED = (Expr, np.ndarray, np.generic)

@@ -64,6 +64,12 @@ def weak(value: Scalar, typed: Sequence[DType]) -> npt.NDArray[Any]:
 
 def weak_dtype(value: Scalar, typed: Sequence[DType]) -> DType:
     """The dtype a Python number takes beside operands of these dtypes."""
-    if not typed:
-        return DEFAULT_FLOAT if isinstance(value, float) else np.asarray(value).dtype
     return np.result_type(*typed, value)
+
+
+def default_dtypes(values: Sequence[object]) -> list[DType]:
+    """The dtype of Python numbers and sizes by themselves: float32 if one of them is a float."""
+    kinds = {type(v) for v in values}
+    if any(issubclass(k, float) for k in kinds):
+        return [DEFAULT_FLOAT]
+    return [np.dtype(np.bool_ if kinds <= {bool} else np.int64)]

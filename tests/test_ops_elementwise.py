@@ -137,11 +137,64 @@ def test_named_sizes_do_not_broadcast() -> None:
     assert str((x + dg.placeholder("z", (1, 3))).shape) == "(a, 3)"
 
 
-def test_python_numbers_are_weak() -> None:
-    given = {d: dg.placeholder("x", (2,), d) for d in DTYPES}
-    for dtype, number in itertools.product(DTYPES, (True, 3, 2.5)):
-        assert (given[dtype] * number).dtype == (np.ones(2, dtype) * number).dtype
-        assert (number / given[dtype]).dtype == (number / np.ones(2, dtype)).dtype
+NUMBERS = (True, 3, 2.5)
+
+
+def promotes_as_numpy(f: Callable[..., Any], numpy: Callable[..., Any], *given: Any) -> None:
+    """Compare the dtype of f and of NumPy's function, or see that both refuse what is given."""
+    xs = [dg.placeholder("x", a.shape, a.dtype) if isinstance(a, np.ndarray) else a for a in given]
+    try:
+        expected = numpy(*given).dtype
+    except TypeError:
+        with pytest.raises(dg.DTypeError):
+            f(*xs)
+        return
+    assert f(*xs).dtype == expected, (f, given)
+
+
+@pytest.mark.parametrize("name", BINARY.split())
+def test_python_numbers_are_weak(name: str) -> None:
+    ours, numpys = getattr(dg, name), getattr(np, name)
+    for dtype, number in itertools.product(DTYPES, NUMBERS):
+        array = np.ones(2, dtype)
+        promotes_as_numpy(ours, numpys, array, number)
+        promotes_as_numpy(ours, numpys, number, array)
+        promotes_as_numpy(ours, numpys, np.float32(2), array)  # a scalar of NumPy's is not
+        promotes_as_numpy(ours, numpys, array, np.ones((), "int16"))
+
+
+def test_operands_of_different_roles_promote_as_numpy() -> None:
+    """A condition or an index has no part in the dtype, nor its number in what stands beside it."""
+    arrays = [np.ones(2, dtype) for dtype in DTYPES]
+    condition = np.array([True, False])
+    for x, y in itertools.product(arrays, [*arrays, *NUMBERS, np.float32(1)]):
+        for flag in (condition, True, False, np.True_):
+            promotes_as_numpy(dg.where, np.where, flag, x, y)
+            promotes_as_numpy(dg.where, np.where, flag, y, x)
+        promotes_as_numpy(dg.clip, np.clip, x, y, None)
+        promotes_as_numpy(dg.clip, np.clip, x, None, y)
+        if isinstance(y, np.ndarray):
+            promotes_as_numpy(lambda *a: dg.concat(a), lambda *a: np.concatenate(a), x, y)
+    for x in arrays:
+        for index in (1, -1, np.int8(1), np.array([0, 1], "uint8")):
+            promotes_as_numpy(dg.take, np.take, x, index, 0)
+        assert dg.scatter_add(dg.asarray(x[0]), 1, 3).dtype == x.dtype
+        promotes_as_numpy(dg.full_like, np.full_like, x, 3)
+    with pytest.raises(dg.DTypeError, match="the condition is not boolean"):
+        dg.where(1, arrays[0], arrays[0])
+    with pytest.raises(dg.OutOfRangeError, match="index 200 is out of range"):
+        dg.take(dg.zeros(3, "int8"), 200)
+    with pytest.raises(dg.DTypeError, match="300 does not fit int8"):
+        dg.full_like(dg.zeros(3, "int8"), 300)
+
+
+def test_numbers_by_themselves_take_the_default_of_the_widest() -> None:
+    flag = dg.placeholder("flag", (2,), "bool")
+    assert dg.where(flag, 1.0, 0).dtype == dg.where(flag, 0, 1.0).dtype == np.float32
+    assert dg.maximum(1, 2.5).dtype == dg.stack([True, 2.5]).dtype == np.float32
+    assert dg.where(flag, 1, True).dtype == dg.where(flag, dg.dim("n"), 1).dtype == np.int64
+    assert dg.where(flag, True, False).dtype == np.bool_
+    np.testing.assert_array_equal(run(dg.where(flag, 1.0, 0), {flag: [True, False]}), [1, 0])
 
 
 @pytest.mark.parametrize("build", [lambda x: x + 300, lambda x: -1 - x, lambda x: x < 256])

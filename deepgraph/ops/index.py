@@ -42,7 +42,8 @@ def _take_grad(g: Expr, y: Expr, x: Expr, indices: Expr, axis: int) -> tuple[Exp
 
 
 @op(
-    Kind.CALL, alias=False, numpy="lib.take({0}, {1}, {out}, {axis})", flops=0, grad=_take_grad
+    Kind.CALL, alias=False, numpy="lib.take({0}, {1}, {out}, {axis})", flops=0, grad=_take_grad,
+    apart=(1,),
 )  # fmt: skip
 def take(x: Expr, indices: Expr, axis: int | None = None) -> Type:
     """Elements of x along one axis: `x[:, indices]` for axis 1, indices of any shape.
@@ -67,7 +68,7 @@ def _scatter_scratch(node: Expr) -> list[Type]:
     Kind.CALL, alias=False,
     numpy="lib.scatter_add({0}, {1}, {out}, {axis}, {tmp0}, {tmp1})",
     grad=lambda g, y, x, indices, size, axis: (take(g, indices, axis), None),
-    scratch=_scatter_scratch, flops=lambda node: node.inputs[0].size,
+    scratch=_scatter_scratch, flops=lambda node: node.inputs[0].size, apart=(1,),
 )  # fmt: skip
 def scatter_add(x: Expr, indices: Expr, size: Size, axis: int = 0) -> Type:
     """Zeros, to which x is added where `indices` say, each as often as it is named: take's adjoint.

@@ -15,7 +15,8 @@ def _where_grad(g: Expr, out: Expr, condition: Expr, x: Expr, y: Expr) -> tuple[
 
 
 @op(
-    Kind.ELEMENTWISE, numpy="lib.where({0}, {1}, {2}, {out})", c="{0} ? {1} : {2}", grad=_where_grad
+    Kind.ELEMENTWISE, numpy="lib.where({0}, {1}, {2}, {out})", c="{0} ? {1} : {2}",
+    grad=_where_grad, apart=(0,),
 )  # fmt: skip
 def where(condition: Expr, x: Expr, y: Expr) -> Type:
     """`x` where the condition holds, else `y`; the three broadcast, x and y promote.

@@ -90,6 +90,8 @@ def asarray(value: Any, dtype: Any = None) -> Expr:
         array = np.asarray(value, None if dtype is None else as_dtype(dtype))
     except ValueError as error:
         raise ShapeError(f"not a rectangular array of numbers: {error}") from error
+    except OverflowError as error:
+        raise DTypeError(f"{value} does not fit {as_dtype(dtype)}") from error
     if array.dtype.kind not in "biuf" and array.dtype.name != "bfloat16":
         raise DTypeError(f"not an array of numbers: {array.dtype.name}")
     return lift([array])[0]
