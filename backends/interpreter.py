@@ -169,14 +169,12 @@ class _Planned(_Machine):
         return self.buffer(parameter)
 
     def key(self, value: Expr) -> Any:
-        if value.op.kind is Kind.SOURCE:
-            return Home("parameter", value)
-        home = self.plan.homes[value]
+        home = self.plan.homes.get(value) or Home("parameter", value)
         return (home, value) if home.kind == "slot" else home  # a slot holds many, of any dtype
 
     def made(self, value: Expr) -> Array:
         home = self.plan.homes.get(value)
-        if home is not None and home.kind == "parameter":
+        if home is not None and home.kind in ("parameter", "feed") and home.key is not value:
             return self.buffer(home.key)
         if home is not None and home.kind == "slot":
             return self.slot(home.key, bind(product(value.shape), self.sizes), value.dtype)

@@ -144,6 +144,8 @@ class Driver:
             name = self.outputs[home.key]
         elif home.kind == "parameter":
             name = self.names[home.key]
+        elif home.kind == "feed":
+            name = self.access(Access(home.key, contiguous(value.shape)))
         else:
             name = self._unique("v0")
             shape = literal(value.shape)
@@ -155,7 +157,7 @@ class Driver:
         """Is its memory another array at each call?"""
         if value.op.name == "placeholder":
             return True
-        return value in self.plan.homes and self.plan.homes[value].kind == "output"
+        return value in self.plan.homes and self.plan.homes[value].kind in ("output", "feed")
 
     def _view(self, value: Expr, base: str, at: Strided) -> str:
         whole = contiguous(value.shape)

@@ -12,6 +12,7 @@ from deepgraph.compile import emit as emit
 from deepgraph.dims import dim as dim
 from deepgraph.errors import DeepgraphWarning as DeepgraphWarning
 from deepgraph.errors import DomainError as DomainError
+from deepgraph.errors import DonationError as DonationError
 from deepgraph.errors import DTypeError as DTypeError
 from deepgraph.errors import FeedError as FeedError
 from deepgraph.errors import GraphError as GraphError

@@ -73,10 +73,9 @@ def build(graph: Graph, form: Form, options: Options) -> Step:
     if options.backend == "auto" and chosen.name not in _told:
         _told.add(chosen.name)
         log.info("backend %s: %s", chosen.name, reason)
-    unknown = options.donate - {p.name for p in graph.placeholders}
-    if unknown:
-        raise GraphError(f"donate: no placeholder is called {min(unknown)!r}")
-    stages = passes.run(graph, chosen.target, _evaluate, options.without, options.hints)
+    stages = passes.run(
+        graph, chosen.target, _evaluate, options.without, options.hints, options.donate
+    )
     return Step(graph, form, options, stages, chosen.emit(stages["place"].value), chosen)
 
 
@@ -90,12 +89,13 @@ def _evaluate(node: Expr) -> npt.NDArray[Any]:
 def emit(
     outputs: Outputs = (), updates: Mapping[Parameter, Any] | None = None, *,
     inputs: Sequence[Expr] | None = None, backend: str = "numpy", without: Collection[str] = (),
-    hints: Mapping[str, int] | None = None, seed: int = 0,
+    donate: Collection[str] = (), hints: Mapping[str, int] | None = None, seed: int = 0,
 ) -> Source:  # fmt: skip
     """The source that `compile` would run, on a machine that need not have the backend's device."""
     graph, _ = declare(outputs, updates, inputs, seed)
     chosen = backends.named(_wish(backend))
-    stages = passes.run(graph, chosen.target, _evaluate, without, hints)
+    left_out, given = ({each} if isinstance(each, str) else each for each in (without, donate))
+    stages = passes.run(graph, chosen.target, _evaluate, left_out, hints, given)
     return chosen.emit(stages["place"].value)
 
 

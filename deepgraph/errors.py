@@ -43,6 +43,10 @@ class FeedError(GraphError, TypeError):
     """A call with missing, extra or misnamed feeds."""
 
 
+class DonationError(FeedError, ValueError):
+    """A donated feed whose memory a step must not overwrite: shared, broadcast or read-only."""
+
+
 class DeepgraphWarning(UserWarning):
     """The base of this package's warnings."""
 

@@ -76,7 +76,7 @@ def _kept(now: Expr, kernel: Kernel, plan: Plan) -> str:
     for parameter, value in plan.commits:
         if value is now:
             text += f", copied into {parameter!r} at the end"
-    return f"{text}; {_readers(now, plan)}" if home.kind == "slot" else text
+    return f"{text}; {_readers(now, plan)}" if home.kind in ("slot", "feed") else text
 
 
 def _source(now: Expr, plan: Plan) -> str:

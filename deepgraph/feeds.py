@@ -13,7 +13,7 @@ from numpy import ndarray
 from deepgraph.constraints import Constraint, constraints
 from deepgraph.dims import Dim, bind, names, pretty, solve
 from deepgraph.dtypes import is_float
-from deepgraph.errors import DTypeError, FeedError, ShapeError
+from deepgraph.errors import DonationError, DTypeError, FeedError, ShapeError
 from deepgraph.expr import Expr
 from deepgraph.graph import Graph
 
@@ -36,7 +36,8 @@ class Feeds:
         """The arrays in the placeholders' order, and their shapes.
 
         Raises FeedError for missing, extra or misnamed feeds, DTypeError for values that would
-        lose precision. Shapes are checked where sizes are solved, once for each set of shapes.
+        lose precision, DonationError for donated memory that is shared. Shapes are checked where
+        sizes are solved, once for each set of shapes.
         """
         if args:
             feeds = self._by_position(args, feeds)
@@ -59,7 +60,7 @@ class Feeds:
         if len(feeds) != len(arrays):
             raise self._wrong_names(feeds)
         if self.donate:
-            self._check_donated(arrays)
+            self._check_donated(arrays, feeds)
         return arrays, tuple(shapes)
 
     def sizes(self, shapes: Shapes) -> dict[str, int]:
@@ -120,16 +121,25 @@ class Feeds:
         p = next(p for p in self.placeholders if p.name == missing[0])
         return FeedError(f"feed {p.name} is missing: {p.type_text} from {p.origin.where}")
 
-    def _check_donated(self, arrays: Sequence[Array]) -> None:
+    def fresh(self, arrays: Sequence[Array]) -> list[Array]:
+        """The arrays of a call, the donated ones copied, so that they can be fed once more."""
+        pairs = zip(self.placeholders, arrays, strict=True)
+        return [a.copy() if p.name in self.donate else a for p, a in pairs]
+
+    def _check_donated(self, arrays: Sequence[Array], feeds: Mapping[str, Any]) -> None:
+        """DonationError for memory that is not the feed's alone; what was converted is a copy."""
         for k, p in enumerate(self.placeholders):
             if p.name not in self.donate:
                 continue
-            if not arrays[k].flags.writeable:
-                raise FeedError(f"feed {p.name} is donated but read-only")
+            given = feeds[p.name] if isinstance(feeds[p.name], ndarray) else arrays[k]
+            if any(step == 0 and n > 1 for n, step in zip(given.shape, given.strides, strict=True)):
+                raise DonationError(f"feed {p.name} is donated but broadcast: feed a copy of it")
+            if not given.flags.writeable:
+                raise DonationError(f"feed {p.name} is donated but read-only: feed a copy of it")
             for j, q in enumerate(self.placeholders):
                 if j != k and np.may_share_memory(arrays[k], arrays[j]):
-                    shared = f"shares memory with feed {q.name}"
-                    raise FeedError(f"feed {p.name} is donated but {shared}")
+                    shared = f"shares memory with feed {q.name}: feed a copy of one of them"
+                    raise DonationError(f"feed {p.name} is donated but {shared}")
 
 
 def converted(name: str, given: Any, dtype: np.dtype[Any]) -> Array:

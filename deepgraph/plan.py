@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Home:
-    """Whose memory holds a value: a slot of the arena, an output, or a parameter."""
+    """Whose memory holds a value: a slot of the arena, an output, a parameter, a donated feed."""
 
-    kind: Literal["slot", "output", "parameter"]
-    key: Any  # the slot's number, the output's name, the parameter
+    kind: Literal["slot", "output", "parameter", "feed"]
+    key: Any  # the slot's number, the output's name, the parameter, the placeholder
 
     @property
     def _identity(self) -> tuple[str, Any]:
@@ -144,7 +144,7 @@ class Plan(Drawn):
         """What the same values would take with a buffer each."""
         total: Size = 0
         for value, home in self.homes.items():
-            if home.kind == "slot":
+            if home.kind == "slot" or (home.kind == "feed" and home.key is not value):
                 total = total + product(value.shape) * value.dtype.itemsize
         return sum((s.bytes for s in self.slots if s.scratch), total)
 
@@ -168,6 +168,8 @@ class Plan(Drawn):
                         raise GraphError(f"{value} is written outside the life of slot {home.key}")
                 if home.kind == "parameter" and updates.get(home.key) is not value:
                     raise GraphError(f"{kernel.name} writes {value} into {home.key}")
+                if home.kind == "feed" and self.homes.get(home.key) != home:
+                    raise GraphError(f"{kernel.name} writes {value} into feed {home.key.name}")
                 memory[home] = value
         for value in (*self.schedule.graph.outputs.values(), *(v for _, v in self.commits)):
             if memory.get(self.homes[value]) is not value:
@@ -183,6 +185,8 @@ class Plan(Drawn):
                 raise GraphError(f"{kernel.name} reads {value} after it was overwritten")
         elif Home("parameter", value) in memory:
             raise GraphError(f"{kernel.name} reads {value} after its update")
+        elif Home("feed", value) in memory:
+            raise GraphError(f"{kernel.name} reads {value} after it was overwritten")
 
     def _statements(self, kernel: Kernel) -> None:
         """Replay a kernel's instructions on the memory they really use, in two pieces if it can."""

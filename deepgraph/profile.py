@@ -101,10 +101,13 @@ class Profile:
 
 
 def measure(
-    program: Program, plan: Plan, sizes: Mapping[str, int], feeds: Sequence[Array],
-    outs: Sequence[Array], repeat: int,
+    program: Program, plan: Plan, sizes: Mapping[str, int],
+    feeds: Callable[[], Sequence[Array]], outs: Sequence[Array], repeat: int,
 ) -> Profile:  # fmt: skip
-    """Run a program `repeat` times with a clock between kernels and `repeat` times without."""
+    """Run a program `repeat` times with a clock between kernels and `repeat` times without.
+
+    `feeds` gives the arrays for one run: some may overwrite them.
+    """
     clock: list[float] = []
 
     def tick() -> None:
@@ -115,11 +118,12 @@ def measure(
     whole: list[float] = []
     parts: list[list[float]] = []
     for k in range(repeat + 1):  # the first warms up
+        given = feeds()
         start = perf_counter()
-        plain.run(*feeds, *outs)
+        plain.run(*given, *outs)
         seconds = perf_counter() - start
         clock.clear()
-        clocked.run(*feeds, *outs)
+        clocked.run(*feeds(), *outs)
         if k:
             whole.append(seconds)
             parts.append([b - a for a, b in pairwise(clock)])

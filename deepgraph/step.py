@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -195,8 +196,8 @@ class Step(Drawn):
     def profile(self, /, *args: Any, repeat: int = 20, **feeds: Any) -> Profile:
         """The time of each kernel for these feeds, measured over `repeat` runs of the same code.
 
-        Parameters and what optimisers remember are as before when it returns, and nothing is
-        printed.
+        Parameters, donated feeds and what optimisers remember are as before when it returns, and
+        nothing is printed.
         """
         from deepgraph.profile import measure
 
@@ -212,7 +213,8 @@ class Step(Drawn):
             sizes = ready.bound.binding.sizes
             try:
                 with np.errstate(all="ignore"):
-                    return measure(self._program, self.plan, sizes, arrays, outs, repeat)
+                    fresh = partial(self._feeds.fresh, arrays)
+                    return measure(self._program, self.plan, sizes, fresh, outs, repeat)
             except Exception as error:
                 explain_failure(error, self.schedule)
                 raise

@@ -39,7 +39,7 @@ class Stage:
 
 
 def pipeline(
-    target: Target, evaluate: Evaluate, hints: Mapping[str, int]
+    target: Target, evaluate: Evaluate, hints: Mapping[str, int], donate: Collection[str]
 ) -> dict[str, Callable[[Any], Any]]:
     """The passes by name, in the order they run; `simplify.2` sees what `lower` brought."""
     return {
@@ -53,7 +53,7 @@ def pipeline(
         "fuse": partial(fuse, target=target, hints=hints),
         "layout": partial(layout, target=target),
         "order": partial(order, target=target, hints=hints),
-        "place": partial(place, target=target),
+        "place": partial(place, target=target, donate=donate),
     }
 
 
@@ -63,12 +63,14 @@ _NEEDED = ("lower", "own")  # no backend runs what they leave out
 
 def run(
     graph: Graph, target: Target, evaluate: Evaluate, without: Collection[str] = (),
-    hints: Mapping[str, int] | None = None, check: Callable[[Stage], None] | None = None,
+    hints: Mapping[str, int] | None = None, donate: Collection[str] = (),
+    check: Callable[[Stage], None] | None = None,
 ) -> dict[str, Stage]:  # fmt: skip
     """Run the passes over a graph; each result is verified and kept under the pass's name.
 
     `evaluate` gives the value of an expression of constants. `without` names passes to leave out:
-    without `fuse` each node is a kernel, without `place` nothing shares memory.
+    without `fuse` each node is a kernel, without `place` nothing shares memory. `donate` names
+    feeds whose memory may be taken; GraphError if there is no such placeholder.
     `DEEPGRAPH_DUMP=folder` writes every stage there as text.
     """
     for name in without:
@@ -77,9 +79,11 @@ def run(
             raise GraphError(f"no pass {name!r} to leave out: there are {can}")
     if not target.optimised:
         without = [n for n in NAMES if n not in _NEEDED]
+    if unknown := set(donate) - {p.name for p in graph.placeholders}:
+        raise GraphError(f"donate: no placeholder is called {min(unknown)!r}")
     stages = {"declared": Stage("declared", "graph", 0.0, graph)}
     value: Any = graph
-    for name, pass_ in pipeline(target, evaluate, hints or {}).items():
+    for name, pass_ in pipeline(target, evaluate, hints or {}, donate).items():
         if name.partition(".")[0] in without:
             if name not in _INSTEAD:
                 continue

@@ -14,15 +14,18 @@ from deepgraph.schedule import Access, Kernel, Schedule, same_strided
 from deepgraph.target import Target
 
 
-def place(schedule: Schedule, target: Target, reuse: bool = True) -> Plan:
+def place(
+    schedule: Schedule, target: Target, reuse: bool = True, donate: Collection[str] = ()
+) -> Plan:
     """Homes for all values of a schedule, and scratch for what a target keeps out of registers.
 
     Outputs go straight to the caller's arrays. A new value of a parameter goes straight to its
     storage if everything that reads the old one has run; otherwise it is copied there at the end,
     so that updates are simultaneous. Lives are counted in statements where a target runs them one
-    by one. With `reuse` off every value has memory of its own.
+    by one. The memory of a feed that is donated is taken, in place, once the feed has been read.
+    With `reuse` off every value has memory of its own.
     """
-    planner = _Planner(schedule, target, reuse)
+    planner = _Planner(schedule, target, reuse, donate)
     for kernel in schedule.kernels:
         planner.kernel(kernel)
     return planner.plan()
@@ -33,6 +36,7 @@ class _Planner:
     schedule: Schedule
     target: Target
     reuse: bool
+    donate: Collection[str] = ()
 
     def __post_init__(self) -> None:
         graph = self.schedule.graph
@@ -52,7 +56,7 @@ class _Planner:
         for parameter, value in graph.updates.items():
             self.updates.setdefault(value, []).append(parameter)
         self.slots: list[Slot] = []
-        self.homes: dict[Expr, Home] = {}
+        self.homes = {p: Home("feed", p) for p in graph.placeholders if p.name in self.donate}
         self.registers: dict[Kernel, tuple[str, ...]] = {}
         self.scratch: dict[Kernel, tuple[Scratch, ...]] = {}
         self.commits: list[tuple[Expr, Expr]] = []
@@ -82,11 +86,11 @@ class _Planner:
         return min(span.start + max(statement, 0), span.stop - 1)
 
     def _dies(self, kernel: Kernel, load: int) -> bool:
-        """Is this the last read of a value in a slot, through this one access?"""
+        """Is this the last read of a slot's or a donated feed's value, through this one access?"""
         value = kernel.loads[load].value
         return (
             self.reuse
-            and value in self.homes and self.homes[value].kind == "slot"
+            and value in self.homes and self.homes[value].kind in ("slot", "feed")
             and self.last[value][0] is kernel and value not in self.updates
             and sum(a.value is value for a in kernel.loads) == 1
         )  # fmt: skip
@@ -156,8 +160,9 @@ class _Planner:
             self._stretch(home.key, first, last)
         for j, access in enumerate(kernel.loads):
             if (name := f"a{j}") in uses:
-                last = self._when(kernel, uses[name][1])
-                self._stretch(self.homes[access.value].key, None, last)
+                home = self.homes[access.value]
+                if home.kind == "slot":
+                    self._stretch(home.key, None, self._when(kernel, uses[name][1]))
 
     def _stretch(self, index: int, first: int | None, last: int) -> None:
         slot = self.slots[index]

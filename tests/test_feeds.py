@@ -262,23 +262,6 @@ def test_user_arrays_never_change(order: str) -> None:
     np.testing.assert_array_equal(p.value, kept["x"][:4] * 0.5)
 
 
-def test_donated_feeds_stand_alone() -> None:
-    x, y = dg.placeholder("x", (3,)), dg.placeholder("y", (2, 3))
-    step = dg.compile([x * 2, y * 2], backend="numpy", donate=["x"])
-    rows = np.arange(6, dtype=np.float32).reshape(2, 3)
-    with pytest.raises(dg.FeedError, match="feed x is donated but shares memory with feed y"):
-        step(x=rows[0], y=rows)
-    frozen = np.ones(3, np.float32)
-    frozen.flags.writeable = False
-    with pytest.raises(dg.FeedError, match="feed x is donated but read-only"):
-        step(x=frozen, y=rows)
-    kept = rows.copy()
-    np.testing.assert_array_equal(step(x=np.ones(3, np.float32), y=rows)[1], kept * 2)
-    np.testing.assert_array_equal(rows, kept)
-    with pytest.raises(dg.GraphError, match="donate: no placeholder is called 'z'"):
-        dg.compile(x * 2, backend="numpy", donate=["z"])
-
-
 @pytest.mark.parametrize("name", ["out", "repeat"])
 def test_names_that_a_step_takes_for_itself(name: str) -> None:
     with pytest.raises(dg.GraphError, match=f"a placeholder cannot be called '{name}'"):
