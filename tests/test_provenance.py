@@ -195,20 +195,20 @@ def followed(node: Expr, step: dg.Step) -> Expr | None:
 
 
 def test_merges_cost_little_time_and_memory() -> None:
-    """Of 20,000 equal nodes of two lines, in time that grows as their number does."""
-    x = dg.placeholder("x", ("n",))
+    """40,000 equal nodes, on two lines and in ten layers: few origins are kept, and quickly."""
+    from deepgraph.errors import scope
 
-    def seconds(count: int) -> float:
-        chain = x
-        for _ in range(count):
+    x = dg.placeholder("x", ("n",))
+    chain = x
+    for k in range(20_000):
+        with scope(f"layer{k % 10}"):
             one = dg.tanh(x)
             two = dg.tanh(x)
-            chain = chain + one * two
-        graph = rewrite(rewrite(Graph((), {"y": chain})))
-        start = process_time()
-        found = max(len(graph.origins(n)) for n in graph.nodes)
-        assert found == 2
-        return process_time() - start
-
-    few, many = min(seconds(1000) for _ in range(3)), seconds(10_000)
-    assert many < 30 * max(few, 1e-3)
+        chain = chain + one * two
+    graph = rewrite(rewrite(Graph((), {"y": chain})))
+    nodes = graph.nodes
+    start = process_time()
+    counts = [len(graph.origins(n)) for n in nodes]
+    assert process_time() - start < 2  # it takes a twentieth
+    assert max(counts) == 9
+    assert sum(counts) < 2 * len(nodes)
