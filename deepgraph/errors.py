@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import linecache
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, lru_cache
 from types import CodeType
 from typing import Any
 
@@ -159,7 +158,7 @@ def scope(name: str) -> Iterator[None]:
 
 
 def _read(code: CodeType, lasti: int) -> tuple[str, str, str]:
-    line, end, col, stop = next(itertools.islice(code.co_positions(), lasti // 2, None))
+    line, end, col, stop = _positions(code, code.co_filename, code.co_linetable)[lasti // 2]
     text = linecache.getline(code.co_filename, line or 0).rstrip()
     where = _place(code.co_filename, line or 0)
     if not text or col is None or stop is None:
@@ -172,6 +171,22 @@ def _read(code: CodeType, lasti: int) -> tuple[str, str, str]:
     return where, text.strip(), " " * (col - indent) + "^" * max(stop - col, 1)
 
 
+@lru_cache(64)
+def _positions(code: CodeType, *rest: object) -> tuple[tuple[int | None, ...], ...]:
+    """The positions of all instructions; `rest` is what equal code objects may differ in."""
+    return tuple(code.co_positions())
+
+
+@lru_cache(4096)
+def _near(filename: str, folder: str) -> str:
+    """The path from a folder; the file's name alone where the path would lead out of it."""
+    try:
+        near = os.path.relpath(filename, folder)
+    except ValueError:  # another drive
+        near = os.path.basename(filename)
+    return near if not near.startswith("..") else os.path.basename(filename)
+
+
 def _place(filename: str, line: int) -> str:
     if (ipython := sys.modules.get("IPython")) and (shell := ipython.get_ipython()):
         name = shell.compile.format_code_name(filename)
@@ -179,8 +194,4 @@ def _place(filename: str, line: int) -> str:
             return f"{name[1].replace('In[', 'In [')}, line {line}"
     if filename.startswith("<"):
         return f"{filename}:{line}"
-    try:
-        near = os.path.relpath(filename)
-    except ValueError:  # another drive
-        near = os.path.basename(filename)
-    return f"{near if not near.startswith('..') else os.path.basename(filename)}:{line}"
+    return f"{_near(filename, os.getcwd())}:{line}"

@@ -138,8 +138,11 @@ class _Fusion:
 
     def _try(self, a: _Cluster, b: _Cluster) -> None:
         """Merge `a` into `b`, which reads it, if their axes line up and no path goes around."""
-        matched = self._match(a, b)
-        if matched is None or (self.thrifty and self._seen_outside(a, b)):
+        if self.thrifty and self._seen_outside(a, b):
+            return
+        stretch = self.line.stretch(a, b)
+        matched = None if stretch is None else self._match(a, b)
+        if stretch is None or matched is None:
             return
         moved, space = matched
         index = {
@@ -148,7 +151,8 @@ class _Fusion:
         folds = {n: _fold_axes(n, index[n]) for n in a.folds}
         if not self._runs_by_rows(a, b, {**folds, **b.folds}, index):
             return
-        if self._affordable(a, b) and self.line.merge(a, b):
+        if self._affordable(a, b):
+            self.line.merge(a, b, stretch)
             self.home |= dict.fromkeys(a.nodes, b)
             b.nodes += a.nodes
             b.space = space

@@ -44,27 +44,29 @@ class Line(Generic[Kind]):
         """Does anything but one item stand at the places from `low` to before `high`?"""
         return any(self._items[place] not in (None, but) for place in range(low, high))
 
-    def merge(self, a: Kind, b: Kind) -> bool:
-        """Let `b`, which needs `a`, stand for both; False, and nothing done, if a path goes around.
+    def stretch(self, a: Kind, b: Kind) -> list[Item] | None:
+        """The order of what lies between `a` and `b`, which needs `a`, once `b` stands for both.
 
-        Within the stretch from `a` to `b` come what `b` needs, then `b`, then what needs `a`.
+        First what `b` needs, then `b`, then what needs `a`; None if a path goes around.
         """
         late = _reached([c for c in a.after if c is not b], "after", lambda c: c.place <= b.place)
         if late is None or b in late:
-            return False
+            return None
         early = _reached(
             [c for c in b.before if c is not a], "before", lambda c: c.place >= a.place
         )
         if early is None:
-            return False
-        stretch: list[Item] = [*sorted(early, key=_place), b, *sorted(late, key=_place)]
+            return None
+        return [*sorted(early, key=_place), b, *sorted(late, key=_place)]
+
+    def merge(self, a: Kind, b: Kind, stretch: list[Item]) -> None:
+        """Let `b` stand for both, in the order that `stretch` gave."""
         places = sorted([a.place, *(c.place for c in stretch)])
         self._items[places[0]] = None
         for item, place in zip(stretch, places[1:], strict=True):
             item.place = place
             self._items[place] = cast(Kind, item)
         _replace(a, b)
-        return True
 
 
 def _replace(a: Item, b: Item) -> None:
