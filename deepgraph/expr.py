@@ -74,7 +74,7 @@ class Op:
     rule: Rule
     ufunc: str = ""  # NumPy ufunc that computes it; for REDUCE the one whose `reduce` does
     numpy: str = ""  # NumPy statement: "{xp}.matmul({0}, {1}, out={out})"; made from ufunc if empty
-    c: str = ""  # scalar C expression: "exp({0})"
+    c: str = ""  # scalar C expression: "dg_exp({0})", of backends/c; attributes by name
     grad: Grad | None = None  # (g, y, *inputs, **attrs) -> a gradient or None per input
     view: Callable[..., Strided | None] | None = None  # VIEW: (strided, node) -> strided, if it can
     expand: Callable[..., Expr] | None = None  # its definition in smaller operations

@@ -1,4 +1,4 @@
-"""The scalar C expressions of elementwise operations, compiled and compared with NumPy text."""
+"""The C text of elementwise operations, compiled with the headers that ship: NumPy's results."""
 
 from __future__ import annotations
 
@@ -14,77 +14,37 @@ import pytest
 from aid import run
 
 import deepgraph as dg
+from deepgraph import backends
 from deepgraph.dtypes import ufunc_dtypes
 from deepgraph.expr import OPS, Expr, Kind, Op
 
 CC = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 pytestmark = pytest.mark.skipif(CC is None, reason="no C compiler here")
 
-DTYPES = ("bool", "int8", "uint8", "int32", "int64", "float32", "float64")
-C_TYPES = {
-    "bool": "_Bool", "int8": "int8_t", "uint8": "uint8_t", "int32": "int32_t", "int64": "int64_t",
-    "float32": "float", "float64": "double", "float16": "_Float16",
-}  # fmt: skip
-
-# What expressions may call beside math.h: functions whose C form depends on the type.
-HELPERS = """
-#include <stdint.h>
-#include <tgmath.h>
-#define REAL(T, f) \\
-  static T floordiv_##T(T x, T y) { \\
-    T r = fmod(x, y), q; \\
-    if (y == 0) return x / y; \\
-    q = (x - r) / y; \\
-    if (r != 0 && (r < 0) != (y < 0)) q -= 1; \\
-    if (q == 0) return copysign((T)0, x / y); \\
-    return q - floor(q) > (T)0.5 ? floor(q) + 1 : floor(q); } \\
-  static T mod_##T(T x, T y) { \\
-    T r = fmod(x, y); \\
-    if (y == 0) return r; \\
-    if (r == 0) return copysign((T)0, y); \\
-    return (r < 0) != (y < 0) ? r + y : r; }
-#define WHOLE(T) \\
-  static T floordiv_##T(T x, T y) { \\
-    if (y == 0) return 0; \\
-    if (y < 0 && y + 1 == 0) return (T)(0 - x); \\
-    return (T)(x / y - (x % y != 0 && (x < 0) != (y < 0))); } \\
-  static T mod_##T(T x, T y) { \\
-    if (y == 0 || (y < 0 && y + 1 == 0)) return 0; \\
-    T r = (T)(x % y); \\
-    return (T)(r != 0 && (r < 0) != (y < 0) ? r + y : r); } \\
-  static T pow_##T(T x, T y) { \\
-    T r = 1; for (; y > 0; y--) r = (T)(r * x); return r; } \\
-  static T shl_##T(T x, T y) { \\
-    return y < 0 || y >= (T)(8 * sizeof(T)) ? 0 : (T)((uint64_t)x << y); } \\
-  static T shr_##T(T x, T y) { \\
-    return y < 0 || y >= (T)(8 * sizeof(T)) ? (T)(x < 0 ? -1 : 0) : (T)(x >> y); }
-REAL(float, f) REAL(double, d)
-WHOLE(int8_t) WHOLE(uint8_t) WHOLE(int32_t) WHOLE(int64_t)
-#define WHOLES(f, x) int8_t: f##_int8_t, uint8_t: f##_uint8_t, int32_t: f##_int32_t, \\
-  int64_t: f##_int64_t
-#define dg_floordiv(x, y) _Generic((x), WHOLES(floordiv, x), float: floordiv_float, \\
-  double: floordiv_double)(x, y)
-#define dg_mod(x, y) _Generic((x), WHOLES(mod, x), float: mod_float, double: mod_double)(x, y)
-#define dg_pow(x, y) _Generic((x), WHOLES(pow, x), float: powf, double: (pow))(x, y)
-#define dg_shl(x, y) _Generic((x), WHOLES(shl, x))(x, y)
-#define dg_shr(x, y) _Generic((x), WHOLES(shr, x))(x, y)
-#define dg_invert(x) _Generic((x), _Bool: !(x), default: ~(x))
-#define ROUNDED(g, x) _Generic((x), float: g##f, double: (g), default: same)(x)
-static inline int64_t same(int64_t x) { return x; }
-static inline int64_t size(int64_t x) { return x < 0 ? -x : x; }
-#define dg_abs(x) _Generic((x), float: fabsf, double: (fabs), default: size)(x)
-#define dg_floor(x) ROUNDED(floor, x)
-#define dg_ceil(x) ROUNDED(ceil, x)
-#define dg_trunc(x) ROUNDED(trunc, x)
-#define dg_round(x) ROUNDED(rint, x)
-"""
+HEADERS = Path(backends.__path__[0]) / "c"
+FLAGS = (
+    "-std=c11", "-fwrapv", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off",
+    "-Wall", "-Wextra", "-Werror", "-Wno-int-in-bool-context",  # booleans multiply
+)  # fmt: skip
+WHOLE = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+DTYPES = ("bool", *WHOLE, "float32", "float64")
+MIXED = (("int32", "float32"), ("int8", "int64"), ("int64", "uint64"), ("uint64", "int8"))
+ATTRIBUTES: dict[str, list[dict[str, Any]]] = {
+    "leaky_relu": [{"slope": 0.01}, {"slope": -2.0}, {"slope": 0.0}],
+    "gelu": [{"approximate": "none"}, {"approximate": "tanh"}],
+    "astype": [{"dtype": d} for d in (*DTYPES, "float16")],
+}
+C_TYPES = {"bool": "dg_bool", "float32": "float", "float64": "double"}
+C_TYPES |= {d: f"{d}_t" for d in WHOLE}
 
 
-def computed(op: Op, dtypes: tuple[str, ...]) -> tuple[Expr, tuple[str, ...]] | None:
+def computed(
+    op: Op, dtypes: tuple[str, ...], attrs: dict[str, Any]
+) -> tuple[Expr, tuple[str, ...]] | None:
     """A node of the operation over these dtypes, and the dtypes in which it computes."""
     xs = [dg.placeholder(f"x{k}", ("n",), d) for k, d in enumerate(dtypes)]
     try:
-        y = op(*xs)
+        y = op(*xs, **attrs)
     except dg.GraphError:
         return None
     if not op.ufunc:
@@ -95,14 +55,27 @@ def computed(op: Op, dtypes: tuple[str, ...]) -> tuple[Expr, tuple[str, ...]] | 
 
 def cases() -> Iterator[tuple[Op, tuple[str, ...], Expr, tuple[str, ...]]]:
     for op in dict.fromkeys(OPS.values()):
-        if op.kind is not Kind.ELEMENTWISE or not op.c or op.attr_names or op.variadic:
+        if op.kind is not Kind.ELEMENTWISE or not op.c or op.variadic:
             continue
-        alike = [(d,) * op.arity for d in DTYPES]
-        mixed = [("int32", "float32"), ("int8", "int64")] if op.arity == 2 else []
-        for dtypes in [("bool", *d[1:]) for d in alike] if op.name == "where" else alike + mixed:
-            found = computed(op, dtypes)
-            if found and "float16" not in (*found[1], found[0].dtype.name):
-                yield op, dtypes, *found
+        combinations = [(d,) * op.arity for d in DTYPES] + list(MIXED if op.arity == 2 else ())
+        for dtypes in combinations:
+            given = ("bool", *dtypes[1:]) if op.name == "where" else dtypes
+            for attrs in ATTRIBUTES[op.name] if op.attr_names else [{}]:
+                found = computed(op, given, attrs)
+                if found and (op.name == "astype" or "float16" not in str(found)):
+                    yield op, given, *found
+
+
+def body(op: Op, dtypes: tuple[str, ...], y: Expr, kinds: tuple[str, ...], name: str) -> str:
+    """A loop over arrays of `dtypes` that computes in `kinds`; half precision is stored as such."""
+    half = y.dtype == np.float16
+    params = ", ".join(f"const {C_TYPES[d]} *a{i}" for i, d in enumerate(dtypes))
+    loads = " ".join(f"{C_TYPES[t]} x{i} = a{i}[i];" for i, t in enumerate(kinds))
+    value = op.c.format(*[f"x{i}" for i in range(op.arity)], **y.attributes)
+    stored = f"dg_to_half({value})" if half else value
+    out = "dg_half" if half else C_TYPES[y.dtype.name]
+    loop = f"for (int64_t i = 0; i < n; i++) {{ {loads} y[i] = {stored}; }}"
+    return f"void {name}(int64_t n, {params}, {out} *y) {{ {loop} }}"
 
 
 CASES = list(cases())
@@ -112,19 +85,11 @@ CASES = list(cases())
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """One function a case: each reads its operands in the dtypes it computes in."""
     folder: Path = tmp_path_factory.mktemp("c")
-    texts = [HELPERS]
-    for k, (op, dtypes, y, kinds) in enumerate(CASES):
-        params = ", ".join(f"const {C_TYPES[d]} *a{i}" for i, d in enumerate(dtypes))
-        loads = " ".join(f"{C_TYPES[t]} x{i} = a{i}[i];" for i, t in enumerate(kinds))
-        value = op.c.format(*[f"x{i}" for i in range(op.arity)])
-        texts.append(
-            f"void f{k}(int64_t n, {params}, {C_TYPES[y.dtype.name]} *y) "
-            f"{{ for (int64_t i = 0; i < n; i++) {{ {loads} y[i] = {value}; }} }}"
-        )
+    texts = ['#include "maths.h"', *[body(*case, f"f{k}") for k, case in enumerate(CASES)]]
     source, library = folder / "ops.c", folder / "ops.so"
     source.write_text("\n".join(texts))
-    flags = "-std=c11 -O1 -fwrapv -fno-math-errno -ffp-contract=off -shared -fPIC"
-    subprocess.run([str(CC), *flags.split(" "), str(source), "-o", str(library), "-lm"], check=True)
+    command = [str(CC), *FLAGS, "-O1", f"-I{HEADERS}", "-shared", "-fPIC", str(source)]
+    subprocess.run([*command, "-o", str(library), "-lm"], check=True)
     return ctypes.CDLL(str(library))
 
 
@@ -140,6 +105,8 @@ def operands(op: Op, dtypes: tuple[str, ...]) -> list[np.ndarray[Any, Any]]:
             limits = np.iinfo(dtype)
             values = np.array([0, 1, 2, 3, 7, limits.max, limits.min, limits.min + 1], dtype)
         found.append(values)
+    if op.name == "astype":
+        found[0] = found[0][: -3 if "float" in dtypes[0] else None]  # integers have no infinities
     if op.name == "pow" or "shift" in op.name:
         found[1] = found[1][:5]  # no negative powers or shifts of integers
     return [np.ascontiguousarray(v.ravel()) for v in np.meshgrid(*found)]
@@ -155,7 +122,7 @@ def test_c_text(compiled: ctypes.CDLL, k: int) -> None:
     compiled[f"f{k}"](ctypes.c_int64(len(found)), *pointers)
     if y.dtype.kind == "f":
         rtol = 1e-6 if y.dtype == np.float32 else 2e-15
-        np.testing.assert_allclose(found, expected, rtol=rtol)
+        np.testing.assert_allclose(found, expected, rtol=rtol, atol=rtol / 10)
     else:
         np.testing.assert_array_equal(found, expected)
 
@@ -166,3 +133,28 @@ def inputs(y: Expr) -> list[Expr]:
 
 def test_most_operations_have_c_text() -> None:
     assert len({op.name for op, *_ in CASES}) > 70
+
+
+def test_no_undefined_behaviour(tmp_path: Path) -> None:
+    """Every operation on integers, and every conversion, at all edges: the sanitizer is silent."""
+    edges = "0, 1, 2, 7, -1, -2, INT8_MIN, INT16_MAX, INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX"
+    reals = "NAN, INFINITY, -INFINITY, -0.0, 0.5, -1, 3e9, -3e9, 0x1p31, -0x1p63, 0x1p63, 1e30"
+    pairs = [f"dg_{f}(({d}_t)w[i], ({d}_t)w[j])" for d in WHOLE for f in
+             ("floordiv", "mod", "pow", "shl", "shr", "maximum", "less")]  # fmt: skip
+    singles = [f"dg_{f}(({d}_t)w[i])" for d in WHOLE for f in ("abs", "sign", "invert")]
+    casts = [f"dg_to_{d}({r}r[i])" for d in (*WHOLE, "float16") for r in ("(float)", "")]
+    statements = "".join(f"s += (double){text};" for text in [*pairs, *singles, *casts])
+    source, program = tmp_path / "edges.c", tmp_path / "edges"
+    source.write_text(f"""#include "maths.h"
+        int main(void) {{
+          volatile int64_t w[12] = {{{edges}}}; volatile double r[12] = {{{reals}}}, s = 0;
+          for (int i = 0; i < 12; i++) for (int j = 0; j < 12; j++) {{ {statements} }}
+          return 0; }}""")
+    checks = ("-fsanitize=undefined,float-cast-overflow", "-fno-sanitize-recover=all")
+    command = [str(CC), *FLAGS, *checks, f"-I{HEADERS}", str(source), "-o", str(program), "-lm"]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "cannot find" in built.stderr:
+        pytest.skip("the compiler has no sanitizer library")
+    assert built.returncode == 0, built.stderr
+    ran = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr

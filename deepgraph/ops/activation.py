@@ -13,7 +13,7 @@ from deepgraph.ops.trigonometric import tanh
 
 
 @op(
-    Kind.ELEMENTWISE, numpy="{xp}.maximum({0}, 0, out={out})", c="{0} < 0 ? 0 : {0}",
+    Kind.ELEMENTWISE, numpy="{xp}.maximum({0}, 0, out={out})", c="dg_relu({0})",
     grad=lambda g, y, x: (where(y > 0, g, 0),),  # of y, so that x need not be kept
 )  # fmt: skip
 def relu(x: Expr) -> Type:
@@ -35,7 +35,10 @@ def _leaky_relu_grad(g: Expr, y: Expr, x: Expr, slope: float) -> tuple[Expr]:
     return (where(source > 0, g, g * slope),)
 
 
-@op(Kind.ELEMENTWISE, expand=_leaky_relu, grad=_leaky_relu_grad, flops=2)
+@op(
+    Kind.ELEMENTWISE, expand=_leaky_relu, c="dg_leaky_relu({0}, {slope})", grad=_leaky_relu_grad,
+    flops=2,
+)  # fmt: skip
 def leaky_relu(x: Expr, slope: float = 0.01) -> Type:
     """The value, or `slope` times the value if it is negative. Its gradient at 0 is `slope`."""
     need_floats(x)
@@ -45,7 +48,7 @@ def leaky_relu(x: Expr, slope: float = 0.01) -> Type:
 # exp(-x) is infinite where the result is 0: exact over the whole range, as the tanh form is not.
 sigmoid = of_floats(
     "sigmoid", "1 / (1 + exp(-x)), from 0 to 1.",
-    expand=lambda x: reciprocal(exp(-x) + 1), c="1 / (1 + exp(-{0}))", flops=12,
+    expand=lambda x: reciprocal(exp(-x) + 1), c="dg_sigmoid({0})", flops=12,
     grad=lambda g, y, x: (g * (y * (1 - y)),),
 )  # fmt: skip
 
@@ -57,12 +60,12 @@ def _silu_grad(g: Expr, y: Expr, x: Expr) -> tuple[Expr]:
 
 silu = of_floats(
     "silu", "x * sigmoid(x), also known as swish.", aliases=("swish",),
-    expand=lambda x: x * sigmoid(x), c="{0} / (1 + exp(-{0}))", flops=13, grad=_silu_grad,
+    expand=lambda x: x * sigmoid(x), c="dg_silu({0})", flops=13, grad=_silu_grad,
 )  # fmt: skip
 softplus = of_floats(
     "softplus", "log(1 + exp(x)), without overflow and exact also far below 0.",
     expand=lambda x: maximum(x, 0) + log1p(exp(-abs(x))),
-    c="({0} > 0 ? {0} : 0) + log1p(exp(-fabs({0})))", flops=22,
+    c="dg_softplus({0})", flops=22,
     grad=lambda g, y, x: (g * sigmoid(x),),
 )  # fmt: skip
 
@@ -92,7 +95,7 @@ def _gelu_grad(g: Expr, y: Expr, x: Expr, approximate: str) -> tuple[Expr]:
     return (g * (0.5 * (1 + erf(x * math.sqrt(0.5))) + x * density),)
 
 
-@op(Kind.ELEMENTWISE, expand=_gelu, grad=_gelu_grad, flops=45)
+@op(Kind.ELEMENTWISE, expand=_gelu, c="dg_gelu_{approximate}({0})", grad=_gelu_grad, flops=45)
 def gelu(x: Expr, approximate: str = "none") -> Type:
     """The value times the chance that a standard normal draw is below it.
 

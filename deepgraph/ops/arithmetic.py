@@ -63,7 +63,7 @@ positive = unary(
 )  # fmt: skip
 sign = unary(
     "sign", "-1, 0 or 1; nan of nan. Its gradient is 0.",
-    c="({0} != {0} ? {0} : ({0} > 0) - ({0} < 0))", grad=lambda g, y, x: (None,),
+    c="dg_sign({0})", grad=lambda g, y, x: (None,),
 )  # fmt: skip
 abs = unary(
     "abs", "The absolute value; its gradient at 0 is 0.", ufunc="absolute", aliases=("absolute",),
@@ -71,12 +71,12 @@ abs = unary(
 )  # fmt: skip
 copysign: Op = binary(
     "copysign", "The size of the first with the sign of the second; reads the sign of zeros.",
-    c="copysign({0}, {1})",
+    c="dg_copysign({0}, {1})",
     grad=lambda g, out, x, y: (g * sign(x) * copysign(1, y), None),
 )  # fmt: skip
 nextafter = binary(
     "nextafter", "The number next to the first, on the way to the second. Its slope is 1 and 0.",
-    c="nextafter({0}, {1})", grad=lambda g, out, x, y: (g, None),
+    c="dg_nextafter({0}, {1})", grad=lambda g, out, x, y: (g, None),
 )  # fmt: skip
 
 
@@ -95,24 +95,24 @@ def _share(g: Expr, wins: Expr, ties: Expr) -> Expr:
 
 maximum = binary(
     "maximum", "The greater of two; nan if either is. Equal operands share the gradient.",
-    c="{0} > {1} || {0} != {0} ? {0} : {1}",
+    c="dg_maximum({0}, {1})",
     grad=lambda g, out, x, y: (_share(g, x > y, x == y), _share(g, y > x, x == y)),
 )  # fmt: skip
 minimum = binary(
     "minimum", "The smaller of two; nan if either is. Equal operands share the gradient.",
-    c="{0} < {1} || {0} != {0} ? {0} : {1}",
+    c="dg_minimum({0}, {1})",
     grad=lambda g, out, x, y: (_share(g, x < y, x == y), _share(g, y < x, x == y)),
 )  # fmt: skip
 fmax = binary(
     "fmax", "The greater of two, or the one that is not nan.",
-    c="{0} >= {1} || {1} != {1} ? {0} : {1}",
+    c="dg_fmax({0}, {1})",
     grad=lambda g, out, x, y: (
         _share(g, (x > y) | (y != y), x == y), _share(g, (y > x) | (x != x), x == y)
     ),
 )  # fmt: skip
 fmin = binary(
     "fmin", "The smaller of two, or the one that is not nan.",
-    c="{0} <= {1} || {1} != {1} ? {0} : {1}",
+    c="dg_fmin({0}, {1})",
     grad=lambda g, out, x, y: (
         _share(g, (x < y) | (y != y), x == y), _share(g, (y < x) | (x != x), x == y)
     ),
@@ -173,12 +173,12 @@ def _least(dtype: DType) -> float:
 # A root is 0 or far above the smallest number; so 0 / 0 becomes 0, and all else stays as it is.
 sqrt = unary(
     "sqrt", "The square root. Its gradient at 0 is infinite, but 0 where no gradient flows in.",
-    c="sqrt({0})", low=0.5, high=2.0,
+    c="dg_sqrt({0})", low=0.5, high=2.0,
     grad=lambda g, y, x: (g * 0.5 / maximum(y, _least(y.dtype)),),
 )  # fmt: skip
 cbrt = unary(
     "cbrt", "The cube root.",
-    c="cbrt({0})", grad=lambda g, y, x: (g / (3 * y * y),), flops=10, low=0.5, high=2.0,
+    c="dg_cbrt({0})", grad=lambda g, y, x: (g / (3 * y * y),), flops=10, low=0.5, high=2.0,
 )  # fmt: skip
 
 
@@ -200,7 +200,7 @@ def _hypot_grad(g: Expr, out: Expr, x: Expr, y: Expr) -> Grads:
 
 hypot = binary(
     "hypot", "The root of the sum of both squares, without overflow; its gradient at 0, 0 is 0.",
-    c="hypot({0}, {1})", grad=_hypot_grad, flops=10,
+    c="dg_hypot({0}, {1})", grad=_hypot_grad, flops=10,
 )  # fmt: skip
 
 # Rounding. Integers are whole already and stay as they are; every gradient is 0.
@@ -230,9 +230,9 @@ def round(x: Expr) -> Type:
 
 deg2rad = unary(
     "deg2rad", "Degrees as radians.", aliases=("radians",),
-    c="{0} * 0.017453292519943295", grad=lambda g, y, x: (g * (math.pi / 180),),
+    c="dg_deg2rad({0})", grad=lambda g, y, x: (g * (math.pi / 180),),
 )  # fmt: skip
 rad2deg = unary(
     "rad2deg", "Radians as degrees.", aliases=("degrees",),
-    c="{0} * 57.29577951308232", grad=lambda g, y, x: (g * (180 / math.pi),),
+    c="dg_rad2deg({0})", grad=lambda g, y, x: (g * (180 / math.pi),),
 )  # fmt: skip

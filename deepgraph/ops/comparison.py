@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from deepgraph.ops.rules import binary, unary
 
-equal = binary("equal", "Whether two are equal; nan equals nothing.", c="{0} == {1}")
-not_equal = binary("not_equal", "Whether two differ; nan differs from all.", c="{0} != {1}")
-less = binary("less", "Whether the first is below the second.", c="{0} < {1}")
-less_equal = binary("less_equal", "Whether the first is not above the second.", c="{0} <= {1}")
-greater = binary("greater", "Whether the first is above the second.", c="{0} > {1}")
+equal = binary("equal", "Whether two are equal; nan equals nothing.", c="dg_equal({0}, {1})")
+not_equal = binary(
+    "not_equal", "Whether two differ; nan differs from all.", c="dg_not_equal({0}, {1})"
+)  # fmt: skip
+less = binary("less", "Whether the first is below the second.", c="dg_less({0}, {1})")
+less_equal = binary(
+    "less_equal", "Whether the first is not above the second.", c="dg_less_equal({0}, {1})"
+)  # fmt: skip
+greater = binary("greater", "Whether the first is above the second.", c="dg_greater({0}, {1})")
 greater_equal = binary(
-    "greater_equal", "Whether the first is not below the second.", c="{0} >= {1}"
+    "greater_equal", "Whether the first is not below the second.", c="dg_greater_equal({0}, {1})"
 )  # fmt: skip
 
 # Logic takes any dtype: what is not 0 is true, nan too.
@@ -36,9 +40,11 @@ bitwise_right_shift = binary(
     aliases=("right_shift",), c="dg_shr({0}, {1})", low=0,
 )  # fmt: skip
 
-# Written so that integers pass: they are finite and no nan.
+# Integers are finite and no nan.
 
-isnan = unary("isnan", "Whether it is not a number.", c="{0} != {0}")
-isfinite = unary("isfinite", "Whether it is neither infinite nor nan.", c="{0} - {0} == 0")
-isinf = unary("isinf", "Whether it is infinite.", c="{0} == {0} && {0} - {0} != 0")
-signbit = unary("signbit", "Whether the sign is set; of -0.0 and of -nan it is.", c="signbit({0})")
+isnan = unary("isnan", "Whether it is not a number.", c="dg_isnan({0})")
+isfinite = unary("isfinite", "Whether it is neither infinite nor nan.", c="dg_isfinite({0})")
+isinf = unary("isinf", "Whether it is infinite.", c="dg_isinf({0})")
+signbit = unary(
+    "signbit", "Whether the sign is set; of -0.0 and of -nan it is.", c="dg_signbit({0})"
+)  # fmt: skip

@@ -31,19 +31,19 @@ def of_floats(name: str, doc: str, **fields: Any) -> Op:
     return Op(name, Kind.ELEMENTWISE, rule, **fields)
 
 
-exp = unary("exp", "e to the power of the value.", c="exp({0})", flops=10,
+exp = unary("exp", "e to the power of the value.", c="dg_exp({0})", flops=10,
             grad=lambda g, y, x: (g * y,))  # fmt: skip
-expm1 = unary("expm1", "exp(x) - 1, exact also near 0.", c="expm1({0})", flops=10,
+expm1 = unary("expm1", "exp(x) - 1, exact also near 0.", c="dg_expm1({0})", flops=10,
               grad=lambda g, y, x: (g * exp(x),))  # fmt: skip
-exp2 = unary("exp2", "2 to the power of the value.", c="exp2({0})", flops=10,
+exp2 = unary("exp2", "2 to the power of the value.", c="dg_exp2({0})", flops=10,
              grad=lambda g, y, x: (g * (y * math.log(2)),))  # fmt: skip
-log = unary("log", "The natural logarithm.", c="log({0})", flops=10, low=0.5, high=2.0,
+log = unary("log", "The natural logarithm.", c="dg_log({0})", flops=10, low=0.5, high=2.0,
             grad=lambda g, y, x: (g / x,))  # fmt: skip
-log1p = unary("log1p", "log(1 + x), exact also near 0.", c="log1p({0})", flops=10, low=-0.5,
+log1p = unary("log1p", "log(1 + x), exact also near 0.", c="dg_log1p({0})", flops=10, low=-0.5,
               grad=lambda g, y, x: (g / (x + 1),))  # fmt: skip
-log2 = unary("log2", "The logarithm to base 2.", c="log2({0})", flops=10, low=0.5, high=2.0,
+log2 = unary("log2", "The logarithm to base 2.", c="dg_log2({0})", flops=10, low=0.5, high=2.0,
              grad=lambda g, y, x: (g / (x * math.log(2)),))  # fmt: skip
-log10 = unary("log10", "The logarithm to base 10.", c="log10({0})", flops=10, low=0.5, high=2.0,
+log10 = unary("log10", "The logarithm to base 10.", c="dg_log10({0})", flops=10, low=0.5, high=2.0,
               grad=lambda g, y, x: (g / (x * math.log(10)),))  # fmt: skip
 
 
@@ -63,11 +63,11 @@ def _logaddexp_grad(g: Expr, out: Expr, x: Expr, y: Expr) -> tuple[Expr, Expr]:
 
 logaddexp = binary(
     "logaddexp", "log(exp(x) + exp(y)), without overflow.", expand=_logaddexp,
-    grad=_logaddexp_grad, flops=20,
+    c="dg_logaddexp({0}, {1})", grad=_logaddexp_grad, flops=20,
 )  # fmt: skip
 
 erf = of_floats(
     "erf", "The error function: 2/sqrt(pi) times the integral of exp(-t*t) from 0.",
-    numpy="lib.erf({0}, {out})", c="erf({0})", flops=40,
+    numpy="lib.erf({0}, {out})", c="dg_erf({0})", flops=40,
     grad=lambda g, y, x: (g * (exp(-x * x) * (2 / math.sqrt(math.pi))),),
 )  # fmt: skip

@@ -32,7 +32,7 @@ def where(condition: Expr, x: Expr, y: Expr) -> Type:
 
 
 @op(
-    Kind.ELEMENTWISE, aliases=("cast",), c="{0}",
+    Kind.ELEMENTWISE, aliases=("cast",), c="dg_to_{dtype}({0})",
     numpy="{xp}.copyto({out}, {0}, casting='unsafe')", grad=lambda g, y, x, dtype: (g,),
 )  # fmt: skip
 def astype(x: Expr, dtype: Any) -> Type:

@@ -1,0 +1,90 @@
+/* Functions of floats. */
+#ifndef DG_MATHS_H
+#define DG_MATHS_H
+
+#include "scalar.h"
+
+#define DG_LIBM_ONE(name) \
+  DG_FN float dg_##name##_float32(float x) { return name##f(x); } \
+  DG_FN double dg_##name##_float64(double x) { return name(x); }
+#define DG_LIBM_TWO(name) \
+  DG_FN float dg_##name##_float32(float x, float y) { return name##f(x, y); } \
+  DG_FN double dg_##name##_float64(double x, double y) { return name(x, y); }
+
+DG_LIBM_ONE(exp) DG_LIBM_ONE(exp2) DG_LIBM_ONE(expm1) DG_LIBM_ONE(log) DG_LIBM_ONE(log2) DG_LIBM_ONE(log10)
+DG_LIBM_ONE(log1p) DG_LIBM_ONE(sin) DG_LIBM_ONE(cos) DG_LIBM_ONE(tan) DG_LIBM_ONE(sinh) DG_LIBM_ONE(cosh)
+DG_LIBM_ONE(tanh) DG_LIBM_ONE(asinh) DG_LIBM_ONE(acosh) DG_LIBM_ONE(atanh) DG_LIBM_ONE(asin) DG_LIBM_ONE(acos)
+DG_LIBM_ONE(atan) DG_LIBM_ONE(erf) DG_LIBM_ONE(sqrt) DG_LIBM_ONE(cbrt)
+DG_LIBM_TWO(atan2) DG_LIBM_TWO(hypot) DG_LIBM_TWO(pow)
+
+#define DG_COMPOSED(T, S, NAME) \
+  DG_FN T dg_sigmoid_##NAME(T x) { return 1 / (1 + dg_exp_##NAME(-x)); } \
+  DG_FN T dg_silu_##NAME(T x) { return x / (1 + dg_exp_##NAME(-x)); } \
+  DG_FN T dg_softplus_##NAME(T x) { return dg_maximum_##NAME(x, 0) + dg_log1p_##NAME(dg_exp_##NAME(-fabs##S(x))); } \
+  DG_FN T dg_logaddexp_##NAME(T x, T y) { /* inf - inf is nan: equal infinities differ by 0 */ \
+    T apart = x == y ? 0 : fabs##S(x - y); \
+    return dg_maximum_##NAME(x, y) + dg_log1p_##NAME(dg_exp_##NAME(-apart)); \
+  } \
+  DG_FN T dg_gelu_none_##NAME(T x) { return (T)0.5 * x * (1 + dg_erf_##NAME(x * (T)0.70710678118654752)); } \
+  DG_FN T dg_gelu_tanh_##NAME(T x) { /* (1 + tanh(u)) / 2 = 1 / (1 + exp(-2u)), without cancellation */ \
+    return x / (1 + dg_exp_##NAME((T)-1.5957691216057308 * (x + (T)0.044715 * x * x * x))); \
+  } \
+  DG_FN T dg_leaky_relu_##NAME(T x, double slope) { /* 0 times infinity is nan */ \
+    return x < 0 ? (slope == 0 ? 0 : x * (T)slope) : x; \
+  } \
+  DG_FN T dg_deg2rad_##NAME(T x) { return x * (T)0.017453292519943295; } \
+  DG_FN T dg_rad2deg_##NAME(T x) { return x * (T)57.295779513082321; }
+DG_COMPOSED(float, f, float32)
+DG_COMPOSED(double, , float64)
+
+#ifndef __cplusplus
+
+#define dg_exp(x) DG_REAL(exp, x)(x)
+#define dg_exp2(x) DG_REAL(exp2, x)(x)
+#define dg_expm1(x) DG_REAL(expm1, x)(x)
+#define dg_log(x) DG_REAL(log, x)(x)
+#define dg_log2(x) DG_REAL(log2, x)(x)
+#define dg_log10(x) DG_REAL(log10, x)(x)
+#define dg_log1p(x) DG_REAL(log1p, x)(x)
+#define dg_sin(x) DG_REAL(sin, x)(x)
+#define dg_cos(x) DG_REAL(cos, x)(x)
+#define dg_tan(x) DG_REAL(tan, x)(x)
+#define dg_sinh(x) DG_REAL(sinh, x)(x)
+#define dg_cosh(x) DG_REAL(cosh, x)(x)
+#define dg_tanh(x) DG_REAL(tanh, x)(x)
+#define dg_asinh(x) DG_REAL(asinh, x)(x)
+#define dg_acosh(x) DG_REAL(acosh, x)(x)
+#define dg_atanh(x) DG_REAL(atanh, x)(x)
+#define dg_asin(x) DG_REAL(asin, x)(x)
+#define dg_acos(x) DG_REAL(acos, x)(x)
+#define dg_atan(x) DG_REAL(atan, x)(x)
+#define dg_erf(x) DG_REAL(erf, x)(x)
+#define dg_sqrt(x) DG_REAL(sqrt, x)(x)
+#define dg_cbrt(x) DG_REAL(cbrt, x)(x)
+#define dg_sigmoid(x) DG_REAL(sigmoid, x)(x)
+#define dg_silu(x) DG_REAL(silu, x)(x)
+#define dg_softplus(x) DG_REAL(softplus, x)(x)
+#define dg_gelu_none(x) DG_REAL(gelu_none, x)(x)
+#define dg_gelu_tanh(x) DG_REAL(gelu_tanh, x)(x)
+#define dg_deg2rad(x) DG_REAL(deg2rad, x)(x)
+#define dg_rad2deg(x) DG_REAL(rad2deg, x)(x)
+#define dg_atan2(x, y) DG_REAL(atan2, x)(x, y)
+#define dg_hypot(x, y) DG_REAL(hypot, x)(x, y)
+#define dg_logaddexp(x, y) DG_REAL(logaddexp, x)(x, y)
+#define dg_leaky_relu(x, slope) DG_REAL(leaky_relu, x)(x, slope)
+#define dg_pow(x, y) DG_NUMBER(pow, x)(x, y)
+
+#else
+
+DG_REAL(DG_ONE, exp) DG_REAL(DG_ONE, exp2) DG_REAL(DG_ONE, expm1) DG_REAL(DG_ONE, log) DG_REAL(DG_ONE, log2)
+DG_REAL(DG_ONE, log10) DG_REAL(DG_ONE, log1p) DG_REAL(DG_ONE, sin) DG_REAL(DG_ONE, cos) DG_REAL(DG_ONE, tan)
+DG_REAL(DG_ONE, sinh) DG_REAL(DG_ONE, cosh) DG_REAL(DG_ONE, tanh) DG_REAL(DG_ONE, asinh) DG_REAL(DG_ONE, acosh)
+DG_REAL(DG_ONE, atanh) DG_REAL(DG_ONE, asin) DG_REAL(DG_ONE, acos) DG_REAL(DG_ONE, atan) DG_REAL(DG_ONE, erf)
+DG_REAL(DG_ONE, sqrt) DG_REAL(DG_ONE, cbrt) DG_REAL(DG_ONE, sigmoid) DG_REAL(DG_ONE, silu) DG_REAL(DG_ONE, softplus)
+DG_REAL(DG_ONE, gelu_none) DG_REAL(DG_ONE, gelu_tanh) DG_REAL(DG_ONE, deg2rad) DG_REAL(DG_ONE, rad2deg)
+DG_REAL(DG_TWO, atan2) DG_REAL(DG_TWO, hypot) DG_REAL(DG_TWO, logaddexp) DG_NUMBER(DG_TWO, pow)
+DG_FN float dg_leaky_relu(float x, double slope) { return dg_leaky_relu_float32(x, slope); }
+DG_FN double dg_leaky_relu(double x, double slope) { return dg_leaky_relu_float64(x, slope); }
+
+#endif
+#endif
