@@ -94,8 +94,8 @@ def _package_data() -> set[Path]:
 
 
 def test_package_data_is_all_that_is_not_python() -> None:
-    files = (p for name in _lines("options", "packages") for p in _folder(name).iterdir())
-    assert _package_data() == {p for p in files if p.is_file() and p.suffix not in {".py", ""}}
+    files = (p for name in _lines("options", "packages") for p in _folder(name).rglob("*.*"))
+    assert _package_data() == {p for p in files if p.is_file() and p.suffix not in {".py", ".pyc"}}
     assert ROOT / "deepgraph" / "py.typed" in _package_data()
     assert ROOT / "deepgraph" / "data" / "digits.npz" in _package_data()
 
