@@ -37,10 +37,11 @@ def _template(node: Expr, module: str) -> str:
     ufunc = node.op.ufunc
     if node.op.kind is Kind.REDUCE:
         wide = accumulator(node.dtype)
+        start = "" if node.attributes.get("initial") is None else ", initial={initial}"
         if wide != node.inputs[0].dtype:  # NumPy would keep its partial sums in `out`
-            folded = f"{module}{ufunc}.reduce({{0}}, {{axis}}, '{wide.name}', None, {{keepdims}})"
-            return f"{{xp}}.copyto({{out}}, {folded})"
-        where = "axis={axis}, out={out}, keepdims={keepdims}"
+            where = f"{{axis}}, '{wide.name}', None, {{keepdims}}{start}"
+            return f"{{xp}}.copyto({{out}}, {module}{ufunc}.reduce({{0}}, {where}))"
+        where = f"axis={{axis}}, out={{out}}, keepdims={{keepdims}}{start}"
         return f"{module}{ufunc}.reduce({{0}}, {where})"
     return f"{module}{ufunc}({{args}}, out={{out}})"
 

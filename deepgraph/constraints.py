@@ -6,31 +6,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from deepgraph.dims import Dim, Size, at_least, bind
-from deepgraph.errors import GraphError, OutOfRangeError, ShapeError
-from deepgraph.expr import Expr
+from deepgraph.errors import ShapeError
+from deepgraph.expr import Expr, Need
 from deepgraph.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """`low >= 0`, for the sake of `node`; `what` says what is wrong otherwise."""
+    """What a node needs of the sizes."""
 
     node: Expr
-    low: Size
-    what: str
-    error: type[GraphError]
+    need: Need
 
     def check(self, sizes: Mapping[str, int]) -> None:
         """Raise unless it holds for these sizes."""
-        if bind(self.low, sizes) < 0:
+        if bind(self.need.low, sizes) < 0:
             given = ", ".join(f"{k}={v}" for k, v in sizes.items())
-            raise self.error(
-                f"{self.node.op.name}: {self.what} for {given}\n  at {self.node.origin.show()}"
+            raise self.need.error(
+                f"{self.node.op.name}: {self.need.what} for {given}\n"
+                f"  at {self.node.origin.show()}"
             )
 
 
 def constraints(graph: Graph) -> list[Constraint]:
-    """The constraints of a graph: no size is negative, every position lies on its axis."""
+    """The constraints of a graph: no size is negative, and whatever operations need."""
     found = []
     proved: dict[Size, bool] = {}
 
@@ -42,10 +41,9 @@ def constraints(graph: Graph) -> list[Constraint]:
     for node in graph.nodes:
         for n in node.shape:
             if isinstance(n, Dim) and unknown(n):
-                found.append(Constraint(node, n, f"the size {n} is negative", ShapeError))
-        for position, n in node.op.positions(node) if node.op.positions else ():
-            text = f"index {position} is out of range of {n}"
-            for low in (position, n - position - 1):
-                if isinstance(low, Dim) and unknown(low):
-                    found.append(Constraint(node, low, text, OutOfRangeError))
+                need = Need(n, f"the size {n} is negative", ShapeError)
+                found.append(Constraint(node, need))
+        for need in node.op.needs(node) if node.op.needs else ():
+            if isinstance(need.low, Dim) and unknown(need.low):
+                found.append(Constraint(node, need))
     return found

@@ -166,7 +166,7 @@ def _same(what: str, found: Array, wanted: Array, node: Expr) -> None:
     else:
         return
     error = PassError(f"{what}: {difference}")
-    error.details = [f"  at {node.origin.show()}"]  # type: ignore[attr-defined]
+    error.details = [f"  at {node.origin.show()}"]
     raise error
 
 
@@ -210,7 +210,7 @@ def _not_finite(
         f"  input {k} is {x} from {x.origin.where}: {bind(x.shape, sizes)} {_range(arg)}"
         for k, (x, arg) in enumerate(zip(node.inputs, args, strict=True))
     ]
-    error.details = [  # type: ignore[attr-defined]
+    error.details = [
         at(plan.schedule.origins(node)), *inputs[:4],
         f"  in kernel {number} ({kernel.name}); save_dot(path) of this error draws it, marked",
     ]  # fmt: skip

@@ -77,3 +77,10 @@ def is_float(dtype: DType) -> bool:
 def accumulator(dtype: DType) -> DType:
     """What a sum over this dtype accumulates in: float32 for half precision, else itself."""
     return np.dtype(np.float32) if is_float(dtype) and dtype.itemsize == 2 else dtype
+
+
+def least(dtype: DType) -> Scalar:
+    """The least value of a dtype: -inf for floats."""
+    if is_float(dtype):
+        return float("-inf")
+    return False if dtype.kind == "b" else int(np.iinfo(dtype).min)

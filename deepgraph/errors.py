@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
@@ -18,8 +18,12 @@ import numpy as np
 class GraphError(Exception):
     """Any fault in how a graph was declared, compiled or fed."""
 
+    details: Sequence[str] = ()  # the lines below the message
+    bare: str = ""  # the message without the name of an operation, once that stands before it
+    origin: Origin | None = None  # where that operation was called
+
     def __str__(self) -> str:
-        return "\n".join([super().__str__(), *getattr(self, "details", ())])
+        return "\n".join([super().__str__(), *self.details])
 
 
 class ShapeError(GraphError, ValueError):
@@ -101,6 +105,10 @@ class Origin:
         where, line, carets = self._resolve()
         where = f"{where} ({self.via})" if self.via else where
         return "\n".join([where, *(indent + text for text in (line, carets) if text)])
+
+    def same(self, other: Origin) -> bool:
+        """Is it the same expression of the user's?"""
+        return self._code is other._code and self._lasti == other._lasti
 
     def derive(self, via: str) -> Origin:
         """The same position, for a node that `via` made of the user's."""

@@ -49,6 +49,14 @@ class Strided(NamedTuple):
     offset: Size = 0
 
 
+class Need(NamedTuple):
+    """`low >= 0` must hold of the sizes that are fed; `what` says what is wrong otherwise."""
+
+    low: Size
+    what: str
+    error: type[GraphError]
+
+
 class Example(NamedTuple):
     """How tests call an operation: the inputs' shapes, and its attributes."""
 
@@ -81,7 +89,7 @@ class Op:
     scratch: Callable[[Expr], Sequence[Type]] | None = None  # CALL: temporaries, as {tmp0}, ...
     flops: Callable[[Expr], Size] | int = 1  # per element of the output, or a rule
     alias: bool = True  # may `out` be one of the inputs? (True if each is read before a write)
-    positions: Callable[[Expr], Sequence[tuple[Size, Size]]] | None = None  # (index, axis's size)
+    needs: Callable[[Expr], Sequence[Need]] | None = None  # of sizes that no rule can prove
     follows: int | None = None  # CALL: the input whose memory order the result takes
     apart: tuple[int, ...] = ()  # inputs that promote with no other: a condition, indices
     low: float = -2.0  # tests draw inputs from [low, high)
@@ -169,12 +177,13 @@ def explained(
     error: GraphError, name: str, origin: Origin, inputs: Sequence[Expr] = ()
 ) -> GraphError:
     """The error with the operation's name, the user's line with carets, and what went in."""
-    if not hasattr(error, "details"):
-        error.args = (f"{name}: {error.args[0]}", *error.args[1:])
+    if not error.details:
+        error.bare, error.origin = error.args[0], origin
+        error.args = (f"{name}: {error.bare}",)
         lines = ["  at " + origin.show()]
         for i, x in enumerate(inputs[:3]):
             lines.append(f"  input {i} is {x} from {x.origin.where}")
-        error.details = lines  # type: ignore[attr-defined]
+        error.details = lines
     return error
 
 
@@ -393,7 +402,10 @@ _set_op, _set_inputs, _set_attrs, _set_shape, _set_dtype, _set_origin = (
 
 
 def explaining(function: Function) -> Function:
-    """What the function raises itself names it and points at the user's line, as ops' errors do."""
+    """What the function raises names it and points at the user's line, as ops' errors do.
+
+    Of functions within each other the outermost is named: the one that the user wrote.
+    """
     name = function.__name__.strip("_")
 
     @wraps(function)
@@ -401,8 +413,10 @@ def explaining(function: Function) -> Function:
         try:
             return function(*args, **kwargs)
         except GraphError as error:
-            inputs = [a for a in args if isinstance(a, Expr)]
-            raise explained(error, name, here(), inputs) from None
+            origin, inputs = here(), [a for a in args if isinstance(a, Expr)]
+            if error.origin is not None and error.origin.same(origin):
+                error.args, error.details = (error.bare,), []
+            raise explained(error, name, origin, inputs) from None
 
     return cast(Function, declared)
 

@@ -101,6 +101,8 @@ def _alone(node: Expr, x: Expr) -> Expr:
         x = x != 0
     if x.dtype != node.dtype:
         x = OPS["astype"](x, node.dtype)
+    if (initial := node.attributes.get("initial")) is not None:
+        x = OPS[node.op.ufunc](x, initial)
     y = reshaped(x, node.shape)
     return y + 0.0 if name == "sum" and x.dtype.kind not in "biu" else y
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import deepgraph as dg
+from deepgraph import nn
+from deepgraph.expr import Expr
 
 
 def test_a_position_on_a_named_axis_is_checked_when_fed() -> None:
@@ -29,6 +32,31 @@ def test_a_size_that_would_be_negative_is_an_error() -> None:
     assert step(x=np.ones(4)).tolist() == [4.0]
     with pytest.raises(dg.ShapeError, match=r"the size .* is negative for n=2"):
         step(x=np.ones(2))
+
+
+EXTREMES: dict[str, Callable[[Expr], Expr]] = {
+    "max": lambda x: dg.max(x, 1),
+    "min of all": dg.min,
+    "argmax": lambda x: dg.argmax(x, 1),
+    "argmin of all": dg.argmin,
+    "norm": lambda x: dg.norm(x, 1, ord=np.inf),
+    "cross entropy": lambda x: nn.softmax_cross_entropy(x, dg.zeros((x.shape[0],), "int64")),
+    "gradient": lambda x: dg.grad(dg.sum(dg.max(x, 1)), x),
+}
+
+
+@pytest.mark.parametrize("backend", ["numpy", "reference"])
+@pytest.mark.parametrize("name", EXTREMES)
+def test_the_extreme_of_a_named_size_needs_an_element(name: str, backend: str) -> None:
+    x = dg.placeholder("x", ("batch", "n"))
+    step = dg.compile(EXTREMES[name](x), backend=backend)
+    step(x=np.ones((2, 3), "float32"))
+    with pytest.raises(dg.ShapeError, match=r"^(arg)?m(ax|in): no elements along axis 1: ") as info:
+        step(x=np.ones((2, 0), "float32"))
+    assert "(batch, n) for batch=2, n=0" in str(info.value)
+    assert "test_constraints.py:" in str(info.value)
+    if "of all" not in name and name != "cross entropy":
+        step(x=np.ones((0, 3), "float32"))  # rows of 3, but no rows
 
 
 def test_float32_that_meets_float64_warns_once_with_the_line() -> None:

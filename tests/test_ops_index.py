@@ -141,14 +141,14 @@ N = dg.placeholder("n", (), "int64")
 @pytest.mark.parametrize(
     ("declare", "words"),
     [
-        (lambda: X[0, 3], "slice: index 3 is out of range: axis 1 has size 3"),
-        (lambda: X[..., -6], "slice: index -6 is out of range: axis 2 has size 5"),
+        (lambda: X[0, 3], "getitem: index 3 is out of range: axis 1 has size 3"),
+        (lambda: X[..., -6], "getitem: index -6 is out of range: axis 2 has size 5"),
         (lambda: X[0, 0, 0, 0], "getitem: 4 indices for 3 axes: (batch, 3, 5)"),
         (lambda: X[..., ...], "getitem: an index holds `...` once"),
-        (lambda: X[::0], "slice: the step of a slice is not 0"),
-        (lambda: X[B - 1], "slice: a symbolic index counts from the front"),
-        (lambda: X[:-B], "slice: a symbolic bound counts from the front"),
-        (lambda: X[:N], "slice: the bound of a slice is known before a step runs"),
+        (lambda: X[::0], "getitem: the step of a slice is not 0"),
+        (lambda: X[B - 1], "getitem: a symbolic index counts from the front"),
+        (lambda: X[:-B], "getitem: a symbolic bound counts from the front"),
+        (lambda: X[:N], "getitem: the bound of a slice is known before a step runs"),
         (lambda: X[1.0], "getitem: an index is a number, a slice or an array: got 1.0"),
         (lambda: X["a"], "getitem: an index is a number, a slice or an array"),
         (lambda: X[True], "getitem: a truth value is no index"),
@@ -156,10 +156,13 @@ N = dg.placeholder("n", (), "int64")
         (lambda: X[np.ones(3, bool)], "getitem: a mask selects"),
         (lambda: X[[True, False]], "getitem: a mask selects"),
         (lambda: X[X], "getitem: indices are whole numbers"),
-        (lambda: X[:, [0, 3]], "take: index 3 is out of range: axis 1 has size 3"),
-        (lambda: X[0, [0, 1], [5, 0]], "flat_index: index 5 is out of range: axis 1 has size 5"),
-        (lambda: X[:, [0, 1], [0, 1, 2]], "flat_index: shapes do not broadcast: (2,) and (3,)"),
-        (lambda: dg.take(X, [0]), "take: expected an expression"),
+        (lambda: X[:, [0, 3]], "getitem: index 3 is out of range: axis 1 has size 3"),
+        (lambda: X[0, [0, 1], [5, 0]], "getitem: index 5 is out of range: axis 1 has size 5"),
+        (lambda: X[:, [0, 1], [0, 1, 2]], "getitem: shapes do not broadcast: (2,) and (3,)"),
+        (lambda: dg.take(X, "0"), "take: indices are whole numbers: got '0'"),
+        (lambda: dg.take(X, [0, None], 0), "take: indices are whole numbers: got [0, None]"),
+        (lambda: dg.take(X, [[0], [1, 2]], 0), "take: indices are whole numbers: got [[0], [1, 2"),
+        (lambda: dg.take(X, [True], 0), "take: a mask selects"),
         (lambda: dg.take(X, np.array([0])), "take: axis is needed unless x is a vector"),
         (lambda: dg.take(X, np.array([0.5]), 0), "take: indices are whole numbers"),
         (lambda: dg.take(X, N, 3), "take: axis is out of range: 3 of 3 dimensions"),
@@ -365,3 +368,19 @@ def test_the_index_prints_as_numpy_text() -> None:
     entries = [(), (Span(),), (2, Span(1, None, 3)), (Span(), 1, Span()), (1, Span()), (B // 2,)]
     texts = ["...", "...", "2, 1::3", ":, 1", "1, ...", "batch//2, ..."]
     assert [repr(Index(e)) for e in entries] == texts
+
+
+def test_lists_and_numbers_are_indices_as_arrays_are() -> None:
+    x = dg.placeholder("x", (4, 3), "float32")
+    a = np.arange(12, dtype="float32").reshape(4, 3)
+    for i in (2, np.int8(1), [1, 2], [[0], [3]], (3, 0), [], range(2), np.array([1, 1])):
+        index = np.asarray(i, int)
+        for found, expected in (
+            (dg.take(x, i, 0), np.take(a, index, 0)),
+            (dg.one_hot(i, 4), np.eye(4, dtype="float32")[index]),
+        ):
+            assert found.shape == expected.shape
+            np.testing.assert_array_equal(run(found, {x: a}), expected)
+    added = dg.scatter_add(x, [0, 2, 2, 0], 3)
+    np.testing.assert_array_equal(run(added, {x: a}), [a[0] + a[3], a[0] * 0, a[1] + a[2]])
+    np.testing.assert_array_equal(run(dg.take_along_axis(x, [[0, 1, 2]], 0), {x: a}), [[0, 4, 8]])

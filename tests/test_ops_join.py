@@ -180,7 +180,7 @@ X = dg.placeholder("x", ("batch", 3))
         (lambda: dg.concat([X, X], None), "concat: an axis is a whole number: got None"),
         (lambda: dg.concat([1.0, 2.0]), "concat: axis is out of range: 0 of 0 dimensions"),
         (lambda: dg.stack([]), "stack: at least one array is needed"),
-        (lambda: dg.stack([X, X[:1]]), "concat: shapes differ beside axis 0"),
+        (lambda: dg.stack([X, X[:1]]), "stack: shapes differ beside axis 0"),
         (lambda: dg.unstack(X), "unstack: axis 0 has no size known now: (batch, 3)"),
         (lambda: dg.split(X, 2), "split: axis 0 is not proved to fall into 2 equal parts: batch"),
         (lambda: dg.split(X, 2, 1), "split: axis 1 is not proved to fall into 2 equal parts: 3"),

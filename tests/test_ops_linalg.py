@@ -193,7 +193,7 @@ X = dg.placeholder("x", ("batch", 784))
         (lambda: dg.tensordot(X, X, 1), "tensordot: sizes differ: axes (1,) of (batch, 784) and"),
         (lambda: dg.tensordot(X, X, 3), "tensordot: 3 axes of (batch, 784) and (batch, 784)"),
         (lambda: dg.tensordot(X, X, ((0, 1), (0,))), "tensordot: sizes differ"),
-        (lambda: dg.dot(X, X), "tensordot: sizes differ: axes (1,)"),
+        (lambda: dg.dot(X, X), "dot: sizes differ: axes (1,)"),
         (lambda: dg.einsum("ij,jk->ik", X, X), "einsum: label 'j' has two sizes: 784 and batch"),
         (lambda: dg.einsum("ii->i", X), "einsum: label 'i' has two sizes: batch and 784"),
         (lambda: dg.einsum("ij,jk->ik", X), "einsum: as many operands as subscripts are needed"),

@@ -321,9 +321,29 @@ def test_attributes_of_reductions_are_what_passes_rely_on() -> None:
 
 
 def test_softmax_and_logsumexp_of_no_elements() -> None:
-    x = dg.placeholder("x", (2, 0), "float64")
-    nothing = {x: np.zeros((2, 0))}
-    for f in (dg.softmax, dg.log_softmax):
-        assert run(f(x), nothing).shape == (2, 0)
-        assert run(dg.grad(dg.sum(f(x)), x), nothing).shape == (2, 0)
-    assert run(dg.logsumexp(x, 1), nothing).tolist() == [-np.inf, -np.inf]
+    for size in (0, "n"):
+        x = dg.placeholder("x", (2, size), "float64")
+        outputs = [dg.logsumexp(x, 1)]
+        for f in (dg.softmax, dg.log_softmax):
+            outputs += [f(x), dg.grad(dg.sum(f(x)), x)]
+        for backend in ("reference", "numpy"):
+            total, *others = dg.compile(outputs, backend=backend)(x=np.zeros((2, 0)))
+            assert total.tolist() == [-np.inf, -np.inf]
+            assert [y.shape for y in others] == [(2, 0)] * 4
+
+
+def test_an_initial_value_of_an_extreme() -> None:
+    x = dg.placeholder("x", ("n", 1, 3), "float64")
+    outputs = [f(x, k, initial=1.5) for f in (dg.max, dg.min) for k in (None, 0, 1, -1)]
+    slope = dg.grad(dg.sum(dg.max(x, 0, initial=0.0)), x)
+    for backend in ("reference", "numpy"):
+        step = dg.compile([*outputs, slope], backend=backend)
+        for n in (0, 4):
+            a = np.random.default_rng(n).normal(size=(n, 1, 3)) - 0.5
+            *found, g = step(x=a)
+            expected = [f(a, k, initial=1.5) for f in (np.max, np.min) for k in (None, 0, 1, -1)]
+            for one, other in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(one, other)
+            np.testing.assert_array_equal(g, (a == a.max(0, initial=0)) * 1.0)
+    half = dg.placeholder("h", ("n",), "float16")
+    assert dg.compile(dg.max(half, initial=-1))(h=np.zeros(0, "float16")) == -1

@@ -221,13 +221,17 @@ class TestFailure:
         np.testing.assert_array_equal(w.value, 1)
         assert step(x=np.ones((4, 2), np.float32), i=[1, 3]) > 0  # and it runs on
 
-    def test_inside_a_fused_kernel(self, x: dg.Expr) -> None:
+    def test_inside_a_fused_kernel(self, x: dg.Expr, monkeypatch: pytest.MonkeyPatch) -> None:
         doubled = x * 2
-        largest = dg.max(doubled)  # the fold
-        step = dg.compile(dg.tanh(largest), backend="numpy")
-        with pytest.raises(ValueError, match="zero-size array") as caught:
-            step(x=[])
-        self.check(caught.value, "max", "# the fold")
+        total = dg.sum(doubled)  # the fold
+        step = dg.compile(dg.tanh(total), backend="numpy")
+        step(x=[1.0])
+        (run,) = (ready.run for ready in step._ready.values())
+        scope = run.__globals__  # type: ignore[attr-defined]
+        monkeypatch.setitem(scope, "add", None)
+        with pytest.raises(AttributeError, match="reduce") as caught:
+            step(x=[1.0])
+        self.check(caught.value, "sum", "# the fold")
 
     def test_inside_a_block_on_a_thread(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DEEPGRAPH_THREADS", "2")

@@ -147,7 +147,7 @@ class Module:
         error = explained(error, name, here())
         if path and not hasattr(error, "layer"):
             error.layer = f"{path} ({name})"  # type: ignore[attr-defined]
-            error.details.append(f"  in layer {path} ({name})")  # type: ignore[attr-defined]
+            error.details = [*error.details, f"  in layer {path} ({name})"]
         return error
 
     def parameter(self, name: str, shape: Shape, init: Init, dtype: Any = "float32") -> Parameter:

@@ -19,6 +19,21 @@ from deepgraph.ops.slicing import _slice
 from deepgraph.ops.source import as_shape
 
 
+def _indices(given: Any) -> Expr:
+    """Indices as an expression of whole numbers: of one, of a number, an array or a list."""
+    try:
+        array = given if isinstance(given, Expr) else np.asarray(given)
+    except ValueError:  # of lists that are not equally long
+        array = np.asarray(None)
+    if isinstance(given, Sequence) and not array.size:
+        array = np.zeros(np.shape(array), np.int64)
+    if not isinstance(array, Expr) and array.dtype.kind not in "biuf":
+        raise DTypeError(f"indices are whole numbers: got {given!r}")
+    (lifted,) = lift([array])
+    _need_integers(lifted)
+    return lifted
+
+
 def _need_integers(indices: Expr) -> None:
     if indices.dtype.kind == "b":
         raise DTypeError(
@@ -38,19 +53,14 @@ def _check_known(indices: Expr, n: Size, axis: int) -> None:
 
 
 def _take_grad(g: Expr, y: Expr, x: Expr, indices: Expr, axis: int) -> tuple[Expr, None]:
-    return scatter_add(g, indices, x.shape[axis], axis), None
+    return _scatter_add(g, indices, x.shape[axis], axis), None
 
 
 @op(
-    Kind.CALL, alias=False, numpy="lib.take({0}, {1}, {out}, {axis})", flops=0, grad=_take_grad,
-    apart=(1,),
+    Kind.CALL, alias=False, numpy="lib.take({0}, {1}, {out}, {axis})", flops=0, grad=_take_grad
 )  # fmt: skip
-def take(x: Expr, indices: Expr, axis: int | None = None) -> Type:
-    """Elements of x along one axis: `x[:, indices]` for axis 1, indices of any shape.
-
-    The axes of `indices` stand in place of `axis`, which a vector need not name. Negative indices
-    count from the end; IndexError, when a step runs, for one that is out of range.
-    """
+def _take(x: Expr, indices: Expr, axis: int | None = None) -> Type:
+    """Elements of x along one axis: `x[:, indices]` for axis 1, indices of any shape."""
     _need_integers(indices)
     if axis is None and x.ndim != 1:
         raise ShapeError(f"axis is needed unless x is a vector: got {pretty(x.shape)}")
@@ -67,14 +77,14 @@ def _scatter_scratch(node: Expr) -> list[Type]:
 @op(
     Kind.CALL, alias=False,
     numpy="lib.scatter_add({0}, {1}, {out}, {axis}, {tmp0}, {tmp1})",
-    grad=lambda g, y, x, indices, size, axis: (take(g, indices, axis), None),
-    scratch=_scatter_scratch, flops=lambda node: node.inputs[0].size, apart=(1,),
+    grad=lambda g, y, x, indices, size, axis: (_take(g, indices, axis), None),
+    scratch=_scatter_scratch, flops=lambda node: node.inputs[0].size,
 )  # fmt: skip
-def scatter_add(x: Expr, indices: Expr, size: Size, axis: int = 0) -> Type:
+def _scatter_add(x: Expr, indices: Expr, size: Size, axis: int = 0) -> Type:
     """Zeros, to which x is added where `indices` say, each as often as it is named: take's adjoint.
 
     The axes of x from `axis` on are first those of `indices`; in the result one axis of `size`
-    stands for them. Negative indices count from the end; IndexError for one out of range.
+    stands for them.
     """
     _need_integers(indices)
     k = one_axis(axis, x.ndim - indices.ndim + 1)
@@ -107,13 +117,33 @@ def _flat_index(indices: Sequence[Expr], shape: Shape) -> Type:
 
 
 @composition
+def take(x: Expr, indices: Any, axis: int | None = None) -> Expr:
+    """Elements of x along one axis: `x[:, indices]` for axis 1, indices of any shape.
+
+    `indices` are an expression, an array, a list or a number. Their axes stand in place of `axis`,
+    which a vector need not name. Negative indices count from the end; IndexError, when a step runs,
+    for one that is out of range.
+    """
+    return _take(x, _indices(indices), axis)
+
+
+@composition
+def scatter_add(x: Expr, indices: Any, size: Size, axis: int = 0) -> Expr:
+    """Zeros, to which x is added where `indices` say, each as often as it is named: take's adjoint.
+
+    The axes of x from `axis` on are first those of `indices`; in the result one axis of `size`
+    stands for them. Negative indices count from the end; IndexError for one out of range.
+    """
+    return _scatter_add(x, _indices(indices), size, axis)
+
+
+@composition
 def take_along_axis(x: Expr, indices: Any, axis: int = -1) -> Expr:
     """For each place, the element of its own line along `axis` that `indices` name there.
 
     x and `indices` have as many axes, and broadcast in all but `axis`.
     """
-    (along,) = lift([indices])
-    _need_integers(along)
+    along = _indices(indices)
     k = one_axis(axis, x.ndim)
     if along.ndim != x.ndim:
         raise ShapeError(f"as many axes are needed: {pretty(x.shape)} and {pretty(along.shape)}")
@@ -136,8 +166,7 @@ def one_hot(indices: Any, classes: Size, dtype: Any = "float32", axis: int = -1)
 
     An index outside [0, classes) gives zeros only.
     """
-    (x,) = lift([indices])
-    _need_integers(x)
+    x = _indices(indices)
     k = one_axis(axis, x.ndim + 1)
     line = _steps(classes, 0, x.ndim + 1 - k)
     hot: Expr = expand_dims(x, k) == line
@@ -189,13 +218,9 @@ def _entry(entry: Any) -> Any:
         return entry
     if isinstance(entry, np.integer):
         return int(entry)
-    if isinstance(entry, list):
-        entry = np.asarray(entry, np.int64 if not entry else None)
-    if not isinstance(entry, Expr | np.ndarray):
+    if not isinstance(entry, Expr | np.ndarray | list):
         raise GraphError(f"an index is a number, a slice or an array: got {entry!r}")
-    (lifted,) = lift([entry])
-    _need_integers(lifted)
-    return lifted
+    return _indices(entry)
 
 
 def _filled(entries: list[Any], x: Expr) -> list[Any]:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from deepgraph.dims import Dim, maximum, pretty, product, same
-from deepgraph.dtypes import DType, as_dtype, is_float
+from deepgraph.dims import Dim, at_least, maximum, pretty, product, same
+from deepgraph.dtypes import DType, Scalar, as_dtype, is_float, least
 from deepgraph.errors import ShapeError
-from deepgraph.expr import Example, Expr, Kind, Type, composition, op
+from deepgraph.expr import Example, Expr, Kind, Need, Type, composition, op
+from deepgraph.literal import weak
 from deepgraph.ops.arithmetic import sqrt
 from deepgraph.ops.comparison import isfinite
-from deepgraph.ops.creation import zeros
 from deepgraph.ops.exponential import exp, log
 from deepgraph.ops.join import flip
 from deepgraph.ops.rules import folded, many_axes, one_axis, sum_dtype
@@ -82,7 +82,7 @@ def prod(x: Expr, axis: Axis = None, keepdims: bool = False, dtype: Any = None) 
 
 
 def _extreme_grad(
-    g: Expr, y: Expr, x: Expr, axis: tuple[int, ...], keepdims: bool
+    g: Expr, y: Expr, x: Expr, axis: tuple[int, ...], keepdims: bool, initial: Scalar | None
 ) -> tuple[Expr]:  # fmt: skip
     """Elements that tie for the extreme share its gradient equally."""
     hit = x == _kept(y, axis, keepdims)
@@ -90,28 +90,64 @@ def _extreme_grad(
     return (where(hit, share, 0),)
 
 
-def _extreme(x: Expr, axis: Axis, keepdims: bool) -> Type:
-    if empty := [a for a in many_axes(axis, x.ndim) if same(x.shape[a], 0)]:
-        raise ShapeError(f"no elements along axis {empty[0]}: {pretty(x.shape)}")
-    return _type(x, axis, keepdims, x.dtype)
+def _no_elements(x: Expr, axis: int) -> str:
+    return f"no elements along axis {axis}: {pretty(x.shape)}"
 
 
-@op(Kind.REDUCE, ufunc="maximum", grad=_extreme_grad, examples=_CASES, aliases=("amax",))
-def max(x: Expr, axis: Axis = None, keepdims: bool = False) -> Type:
+def _refuse_empty(x: Expr, axes: Sequence[int]) -> None:
+    for axis in axes:
+        if same(x.shape[axis], 0):
+            raise ShapeError(_no_elements(x, axis))
+
+
+def _needs_elements(node: Expr) -> list[Need]:
+    """A named size that is folded is 1 or more, unless there is an initial value."""
+    (x,) = node.inputs
+    if node.attributes.get("initial") is not None:
+        return []
+    axes = many_axes(node.attr("axis"), x.ndim)
+    return [Need(x.shape[a] - 1, _no_elements(x, a), ShapeError) for a in axes]
+
+
+def _extreme(x: Expr, axis: Axis, keepdims: bool, initial: Scalar | None) -> Type:
+    if initial is None:
+        _refuse_empty(x, many_axes(axis, x.ndim))
+    else:
+        initial = weak(initial, [x.dtype]).astype(x.dtype).item()
+    return _type(x, axis, keepdims, x.dtype, initial=initial)
+
+
+_EXTREME_CASES = (*_CASES, Example(((0, 3),), {"axis": 0, "initial": 0.5}))
+
+
+@op(
+    Kind.REDUCE, ufunc="maximum", grad=_extreme_grad, examples=_EXTREME_CASES, aliases=("amax",),
+    needs=_needs_elements,
+)  # fmt: skip
+def max(
+    x: Expr, axis: Axis = None, keepdims: bool = False, initial: Scalar | None = None
+) -> Type:  # fmt: skip
     """The greatest element over axes, or over all of them; NaN if there is one.
 
-    Raises ShapeError over an axis of size 0. Elements that tie share the gradient equally.
+    No result is below `initial`. Without it, an axis of size 0 is a ShapeError, at the call if the
+    size is named. Elements that tie share the gradient equally.
     """
-    return _extreme(x, axis, keepdims)
+    return _extreme(x, axis, keepdims, initial)
 
 
-@op(Kind.REDUCE, ufunc="minimum", grad=_extreme_grad, examples=_CASES, aliases=("amin",))
-def min(x: Expr, axis: Axis = None, keepdims: bool = False) -> Type:
+@op(
+    Kind.REDUCE, ufunc="minimum", grad=_extreme_grad, examples=_EXTREME_CASES, aliases=("amin",),
+    needs=_needs_elements,
+)  # fmt: skip
+def min(
+    x: Expr, axis: Axis = None, keepdims: bool = False, initial: Scalar | None = None
+) -> Type:  # fmt: skip
     """The least element over axes, or over all of them; NaN if there is one.
 
-    Raises ShapeError over an axis of size 0. Elements that tie share the gradient equally.
+    No result is above `initial`. Without it, an axis of size 0 is a ShapeError, at the call if the
+    size is named. Elements that tie share the gradient equally.
     """
-    return _extreme(x, axis, keepdims)
+    return _extreme(x, axis, keepdims, initial)
 
 
 @op(Kind.REDUCE, ufunc="logical_or", examples=(*_CASES, _EMPTY))
@@ -226,32 +262,31 @@ _ARG = (
 def _arg(x: Expr, axis: int | None, keepdims: bool) -> Type:
     k = None if axis is None else one_axis(axis, x.ndim)
     axes = many_axes(k, x.ndim)
-    if empty := [a for a in axes if same(x.shape[a], 0)]:
-        raise ShapeError(f"no elements along axis {empty[0]}: {pretty(x.shape)}")
+    _refuse_empty(x, axes)
     attrs = {"axis": k, "keepdims": bool(keepdims)}
     return Type(folded(x.shape, axes, keepdims), np.dtype(np.int64), attrs)
 
 
 @op(
     Kind.CALL, numpy="{xp}.argmax({0}, axis={axis}, out={out}, keepdims={keepdims})",
-    alias=False, flops=lambda node: node.inputs[0].size, examples=_ARG,
+    alias=False, flops=lambda node: node.inputs[0].size, examples=_ARG, needs=_needs_elements,
 )  # fmt: skip
 def argmax(x: Expr, axis: int | None = None, keepdims: bool = False) -> Type:
     """Where along an axis the greatest element stands, the first of several; the first NaN if any.
 
-    int64; over the flattened x if `axis` is None.
+    int64; over the flattened x if `axis` is None. Raises ShapeError over an axis of size 0.
     """
     return _arg(x, axis, keepdims)
 
 
 @op(
     Kind.CALL, numpy="{xp}.argmin({0}, axis={axis}, out={out}, keepdims={keepdims})",
-    alias=False, flops=lambda node: node.inputs[0].size, examples=_ARG,
+    alias=False, flops=lambda node: node.inputs[0].size, examples=_ARG, needs=_needs_elements,
 )  # fmt: skip
 def argmin(x: Expr, axis: int | None = None, keepdims: bool = False) -> Type:
     """Where along an axis the least element stands, the first of several; the first NaN if any.
 
-    int64; over the flattened x if `axis` is None.
+    int64; over the flattened x if `axis` is None. Raises ShapeError over an axis of size 0.
     """
     return _arg(x, axis, keepdims)
 
@@ -259,12 +294,11 @@ def argmin(x: Expr, axis: int | None = None, keepdims: bool = False) -> Type:
 def _shift(x: Expr, axis: Axis) -> Expr:
     """The greatest element, which a softmax may subtract: without gradient, for there is none.
 
-    Of no elements 0, since any shift does.
+    Of no elements the least number there is, since any shift does.
     """
     axes = many_axes(axis, x.ndim)
-    if same(product(x.shape[a] for a in axes), 0):
-        return zeros(folded(x.shape, axes, True), x.dtype)
-    return stop_gradient(max(x, axes, True))
+    filled = at_least(product(x.shape[a] for a in axes), 1) is True
+    return stop_gradient(max(x, axes, True, None if filled else least(x.dtype)))
 
 
 @composition

@@ -21,7 +21,7 @@ from deepgraph.dims import (
     same_shape,
 )
 from deepgraph.errors import GraphError, OutOfRangeError, ShapeError
-from deepgraph.expr import Example, Expr, Kind, Strided, Type, op
+from deepgraph.expr import Example, Expr, Kind, Need, Strided, Type, op
 from deepgraph.ops.source import as_shape
 
 
@@ -169,9 +169,15 @@ def _counted(entry: Size, n: Size) -> Size:
     return entry + n if isinstance(entry, int) and entry < 0 else entry
 
 
-def _positions(node: Expr) -> list[tuple[Size, Size]]:
+def _needs(node: Expr) -> list[Need]:
+    """Every position lies on its axis."""
     pairs = zip(node.attr("index").entries, node.inputs[0].shape, strict=True)
-    return [(_counted(entry, n), n) for entry, n in pairs if not isinstance(entry, Span)]
+    found = []
+    for entry, n in pairs:
+        if not isinstance(entry, Span):
+            at, text = _counted(entry, n), f"index {entry} is out of range of {n}"
+            found += [Need(low, text, OutOfRangeError) for low in (at, n - at - 1)]
+    return found
 
 
 def _sliced(entries: Index, shape: Shape) -> Shape:
@@ -193,7 +199,7 @@ def _slice_grad(g: Expr, y: Expr, x: Expr, index: Index) -> tuple[Expr]:
 
 
 @op(
-    Kind.VIEW, numpy="{0}[{index}]", view=_strided, positions=_positions,
+    Kind.VIEW, numpy="{0}[{index}]", view=_strided, needs=_needs,
     grad=_slice_grad,
     examples=tuple(Example((shape,), {"index": entries}) for shape, _, entries in _EXAMPLES),
 )  # fmt: skip
