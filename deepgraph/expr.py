@@ -464,7 +464,8 @@ def _leaf(value: Any, typed: Sequence[DType]) -> Expr:
 
 def arguments(node: Expr) -> str:
     """The attributes as text, for people: `axis=(1,), keepdims=True`."""
-    return ", ".join(f"{k}={v}" for k, v in node.attributes.items() if k != "name")
+    given = {k: v for k, v in node.attributes.items() if k != "name" and v is not None}
+    return ", ".join(f"{k}={v}" for k, v in given.items())
 
 
 _DOUBLE = np.dtype(np.float64)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 import deepgraph as dg
 from deepgraph.backends.reference import evaluate
@@ -52,6 +53,12 @@ def check_gradient(f: Callable[..., Expr], *arrays: Any, seed: int = 0, rtol: fl
         assert (g.shape, g.dtype) == (a.shape, a.dtype)
     along = sum(float(np.sum(g * w)) for g, w in zip(found, ways, strict=True))
     np.testing.assert_allclose(along, (loss(1) - loss(-1)) / (2 * step), rtol=rtol, atol=1e-7)
+
+
+def spoil(step: dg.Step, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the generated code of a step that was called fail where it uses this name."""
+    (run,) = (ready.run for ready in step._ready.values())
+    monkeypatch.setitem(run.__globals__, name, None)  # type: ignore[attr-defined]
 
 
 def _placeholders(arrays: tuple[Any, ...]) -> tuple[list[Expr], dict[Expr, Array]]:
