@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from deepgraph.backends import Bound, Source, leaf_value, library
 from deepgraph.backends.numpylike import Driver, leaves, timed
-from deepgraph.backends.pool import run_blocks, threads
+from deepgraph.backends.pool import run_blocks
 from deepgraph.backends.text import literal, size_name, statement
+from deepgraph.config import threads
 from deepgraph.dims import Dim
 from deepgraph.expr import Expr, Kind
 from deepgraph.parameter import Parameter

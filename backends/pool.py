@@ -20,12 +20,6 @@ Array = npt.NDArray[Any]
 _pool: tuple[int, int, ThreadPoolExecutor] | None = None  # of a process, with so many threads
 
 
-def threads() -> int:
-    """How many threads large kernels use: `DEEPGRAPH_THREADS`, else the processors at hand."""
-    given = os.environ.get("DEEPGRAPH_THREADS")
-    return max(1, int(given)) if given else len(os.sched_getaffinity(0))
-
-
 def _executor(count: int) -> ThreadPoolExecutor:
     """One pool a process, remade in a forked child."""
     global _pool

@@ -12,7 +12,7 @@ import deepgraph as dg
 from benchmarks.measure import Row, seconds_of
 from benchmarks.nets import NETS, TINY, Net, declared
 from deepgraph import optim, show
-from deepgraph.backends.pool import threads
+from deepgraph.config import threads
 from deepgraph.dims import bind
 from deepgraph.graph import Graph
 from deepgraph.plan import Plan

@@ -9,6 +9,7 @@ from deepgraph import ops as ops
 from deepgraph.backends import BackendError as BackendError
 from deepgraph.compile import compile as compile
 from deepgraph.compile import emit as emit
+from deepgraph.config import config as config
 from deepgraph.dims import dim as dim
 from deepgraph.errors import DeepgraphWarning as DeepgraphWarning
 from deepgraph.errors import DomainError as DomainError

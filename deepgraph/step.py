@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import Backend, Bound, Source
+from deepgraph.config import threads
 from deepgraph.drawn import Drawn
 from deepgraph.errors import DTypeError, FeedError
 from deepgraph.explain import explain
@@ -125,7 +126,7 @@ class Step(Drawn):
         self._feeds = Feeds(graph, options.positional, options.donate)
         self._results = Results(graph)
         self._pack = form.packer()
-        self._ready: dict[Shapes, _Ready] = {}
+        self._ready: dict[tuple[int, Shapes], _Ready] = {}
         self._lock = threading.RLock()
         last = self.schedule.graph
         used = [p for p in last.parameters if isinstance(p, Parameter)]
@@ -153,7 +154,7 @@ class Step(Drawn):
         arrays, shapes = self._feeds.take(args, feeds)
         self._lock.acquire()  # `with` costs 0.1 us more
         try:
-            ready = self._ready.get(shapes) or self._bind(shapes)
+            ready = self._ready.get((threads(), shapes)) or self._bind(shapes)
             if out is None:
                 outs = list(map(operator.call, ready.makers))
             else:
@@ -190,7 +191,7 @@ class Step(Drawn):
         bound = self._watched.bind(sizes)
         results = self._results.bind(sizes)
         makers = self._results.makers(results)
-        ready = self._ready[shapes] = _Ready(bound.run, results, makers, bound)
+        ready = self._ready[threads(), shapes] = _Ready(bound.run, results, makers, bound)
         return ready
 
     def profile(self, /, *args: Any, repeat: int = 20, **feeds: Any) -> Profile:
@@ -205,7 +206,7 @@ class Step(Drawn):
             raise FeedError(f"profile: repeats 1 time or more: got {repeat!r}")
         arrays, shapes = self._feeds.take(args, feeds)
         with self._lock, ExitStack() as held, quiet():
-            ready = self._ready.get(shapes) or self._bind(shapes)
+            ready = self._ready.get((threads(), shapes)) or self._bind(shapes)
             for parameter in self._parameters:
                 held.enter_context(parameter.lock)
             kept = [(p, p.value) for p in self._updated]

@@ -10,7 +10,8 @@ import sys
 import sysconfig
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,15 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return check
+
+
+@pytest.fixture
+def use_threads() -> Iterator[Callable[[int], None]]:
+    """Set how many threads steps run on, until the test ends."""
+    from deepgraph.config import config
+
+    with ExitStack() as held:
+        yield lambda count: held.push(config(threads=count)) and None
 
 
 @pytest.fixture

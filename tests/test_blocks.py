@@ -41,9 +41,9 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_blocks_give_what_numpy_gives(
-    name: str, threads: int, monkeypatch: pytest.MonkeyPatch
+    name: str, threads: int, use_threads: Callable[[int], None]
 ) -> None:
-    monkeypatch.setenv("DEEPGRAPH_THREADS", str(threads))
+    use_threads(threads)
     ours, theirs = PROGRAMS[name]
     x = dg.placeholder("x", ("n", WIDE))
     step = dg.compile(ours(x), backend="numpy")
@@ -56,8 +56,8 @@ def test_blocks_give_what_numpy_gives(
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_updates_in_blocks_run_in_place(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DEEPGRAPH_THREADS", str(threads))
+def test_updates_in_blocks_run_in_place(threads: int, use_threads: Callable[[int], None]) -> None:
+    use_threads(threads)
     rng = np.random.default_rng(0)
     start, slope = rng.normal(size=(2, 1100, 1000))
     w, m = dg.Parameter(start, name="w"), dg.Parameter(np.zeros_like(start), name="m")
@@ -83,8 +83,8 @@ def test_half_precision_adds_up_in_single() -> None:
     assert float(total) == pytest.approx(1e-2 * (1 << 20), rel=1e-3)
 
 
-def test_threads_handle_overflow_as_the_step_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DEEPGRAPH_THREADS", "2")
+def test_threads_handle_overflow_as_the_step_does(use_threads: Callable[[int], None]) -> None:
+    use_threads(2)
     x = dg.placeholder("x", ("n",))
     step = dg.compile(dg.exp(x * 100.0) - 1.0, backend="numpy")
     with warnings.catch_warnings():
@@ -94,10 +94,10 @@ def test_threads_handle_overflow_as_the_step_does(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_what_does_not_vary_between_blocks_is_computed_once(
-    threads: int, monkeypatch: pytest.MonkeyPatch
+    threads: int, use_threads: Callable[[int], None]
 ) -> None:
     """A counter, a running sum and a vector beside rows: no block may see another's result."""
-    monkeypatch.setenv("DEEPGRAPH_THREADS", str(threads))
+    use_threads(threads)
     x = dg.placeholder("x", ("n", 512), "float64")
     count, total = (dg.Parameter(np.float64(0), name=name) for name in ("count", "total"))
     v = dg.Parameter(np.ones(512), name="v")

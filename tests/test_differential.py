@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
@@ -73,12 +74,12 @@ def test_compiled_equals_reference(seed: int, without: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_tiny_blocks_equal_the_reference(
-    seed: int, threads: int, monkeypatch: pytest.MonkeyPatch
+    seed: int, threads: int, monkeypatch: pytest.MonkeyPatch, use_threads: Callable[[int], None]
 ) -> None:
     """Everything in blocks of a few elements, on threads too: vectors and scalars beside rows."""
     tiny = Target("numpy", atomic=False, block=6, block_from=4, threads_from=8)
     monkeypatch.setattr(NumpyBackend, "target", tiny)
-    monkeypatch.setenv("DEEPGRAPH_THREADS", str(threads))
+    use_threads(threads)
     check(seed, (), (5, 7))
 
 

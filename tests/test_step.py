@@ -9,6 +9,7 @@ import re
 import time
 import traceback
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -232,8 +233,10 @@ class TestFailure:
             step(x=[1.0])
         self.check(caught.value, "sum", "# the fold")
 
-    def test_inside_a_block_on_a_thread(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("DEEPGRAPH_THREADS", "2")
+    def test_inside_a_block_on_a_thread(
+        self, monkeypatch: pytest.MonkeyPatch, use_threads: Callable[[int], None]
+    ) -> None:
+        use_threads(2)
         x = dg.placeholder("x", ("n", 1024))
         step = dg.compile(dg.tanh(x) * dg.exp(x), backend="numpy")  # both of them
         given = np.ones((1500, 1024), np.float32)
