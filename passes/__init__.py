@@ -89,7 +89,11 @@ def run(
                 continue
             pass_ = partial(_INSTEAD[name], target=target)
         start = time.perf_counter()
-        value = pass_(value)
+        try:
+            value = pass_(value)
+        except Exception as error:
+            error.add_note(f"in pass {name}")
+            raise
         seconds = time.perf_counter() - start
         try:
             value.verify()
