@@ -14,6 +14,7 @@ from deepgraph.expr import Expr, Kind
 from deepgraph.literal import Literal
 
 _OWN = "np|cp|lib|view|slot|parameters|constants|cut|tick|step|out|max|min|float|slice"
+_TEMPORARIES = {f"tmp{k}": f"tmp{k}" for k in range(8)}
 UFUNCS = frozenset(dir(np))  # what generated code imports comes from among these
 _OWN_NAMES = re.compile(rf"(?:{_OWN}|(?:a|c|k|p|t|tmp|v|x|y)\d+)_*")  # of generated code itself
 
@@ -29,8 +30,8 @@ def statement(
     """
     fields = {k: literal(v) for k, v in (node.attributes | attrs).items()}
     template = node.op.numpy or _template(node, "" if bare else "{xp}.")
-    scratch = {f"tmp{k}": f"tmp{k}" for k in range(8)} | dict(temporaries or {})
-    return template.format(*args, args=", ".join(args), xp=xp, out=out, **scratch, **fields)
+    names = {**_TEMPORARIES, **(temporaries or {}), **fields}
+    return template.format(*args, args=", ".join(args), xp=xp, out=out, **names)
 
 
 def _template(node: Expr, module: str) -> str:

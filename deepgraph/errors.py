@@ -63,7 +63,7 @@ _OURS = tuple(os.path.join(_ROOT, d) + os.sep for d in ("deepgraph", "backends",
 _NUMPY = os.path.dirname(np.__file__) + os.sep  # np.sum(x) of an expression is the user's line
 _USER = os.path.join(_ROOT, "deepgraph", "cli") + os.sep  # declares graphs as any user does
 _scope: ContextVar[str] = ContextVar("deepgraph_scope", default="")
-_derived: ContextVar[Origin | None] = ContextVar("deepgraph_derived", default=None)
+_derived: ContextVar[tuple[Origin, str] | None] = ContextVar("deepgraph_derived", default=None)
 
 
 class Origin:
@@ -132,7 +132,8 @@ def _from_text(text: tuple[str, str, str], scope: str, via: str) -> Origin:
 def here() -> Origin:
     """The innermost frame outside deepgraph, or what a running pass derives from."""
     if (derived := _derived.get()) is not None:
-        return derived
+        origin, via = derived
+        return origin.derive(via)
     frame = sys._getframe(1)
     while frame.f_back is not None and _is_ours(frame.f_code.co_filename):
         frame = frame.f_back
@@ -144,14 +145,19 @@ def _is_ours(filename: str) -> bool:
     return filename.startswith((*_OURS, _NUMPY)) and not filename.startswith(_USER)
 
 
-@contextmanager
-def deriving(origin: Origin, via: str) -> Iterator[None]:
+class deriving:  # noqa: N801
     """Nodes declared inside come from `origin` by way of `via` ("gradient", a pass's name)."""
-    token = _derived.set(origin.derive(via))
-    try:
-        yield
-    finally:
-        _derived.reset(token)
+
+    __slots__ = ("_given", "_token")
+
+    def __init__(self, origin: Origin, via: str) -> None:
+        self._given = origin, via
+
+    def __enter__(self) -> None:
+        self._token = _derived.set(self._given)
+
+    def __exit__(self, *_: object) -> None:
+        _derived.reset(self._token)
 
 
 @contextmanager
