@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import overload
 
 from deepgraph import ops
@@ -11,6 +11,7 @@ from deepgraph.dtypes import is_float
 from deepgraph.errors import DTypeError, GraphError, ShapeError, deriving, here
 from deepgraph.expr import OPS, Expr, Kind, explained, same_type
 from deepgraph.graph import toposort
+from deepgraph.stable import stable_form
 
 
 @overload
@@ -20,9 +21,11 @@ def grad(loss: Expr, wrt: Sequence[Expr]) -> list[Expr]: ...
 def grad(loss: Expr, wrt: Expr | Sequence[Expr]) -> Expr | list[Expr]:
     """The derivative of a scalar `loss` by `wrt`: an Expr for an Expr, a list for a sequence.
 
-    The result is ordinary graph, so it can be differentiated again. What `loss` does not depend on
-    has gradient zero. Raises ShapeError where `loss` is no scalar, DTypeError where `loss` or
-    `wrt` is no float, GraphError naming the operation and the line where one has no gradient.
+    The result is ordinary graph, so it can be differentiated again. Of what is computed in a form
+    that overflows, such as `log(sigmoid(x))`, it is the derivative of the stable form. What `loss`
+    does not depend on has gradient zero. Raises ShapeError where `loss` is no scalar, DTypeError
+    where `loss` or `wrt` is no float, GraphError naming the operation and the line where one has
+    no gradient.
     """
     origin = here()
     targets = [wrt] if isinstance(wrt, Expr) else list(wrt)
@@ -49,19 +52,50 @@ def _reverse(loss: Expr, wrt: Sequence[Expr]) -> list[Expr]:
     live = _depending(order, wrt)
     with deriving(loss.origin, "gradient"):
         total: dict[Expr, Expr] = {loss: ops.ones_like(loss)}
+    known, targets = set(order), set(wrt)
     for node in reversed(order):
         if node not in total or node not in live or node.op.kind is Kind.SOURCE:
             continue
-        if node.op.grad is None:
-            where = node.origin.show()
-            raise GraphError(f"{node.op.name} has no gradient: it was declared at {where}")
         with deriving(node.origin, "gradient"):
-            for x, g in zip(node.inputs, _parts(node, total[node]), strict=True):
-                if g is not None and x in live and is_float(x.dtype):
-                    g = fit(g, x)
-                    total[x] = _plus(total[x], g) if x in total else g
+            form = stable_form(node)
+            steps = [] if form is None else toposort([form], known)
+            if form is None or _passes_over(node, {form, *steps}, targets):
+                _pass_back(node, total, live)
+                continue
+            live |= _depending(steps, live)
+            _add(total, form, total[node])
+            for step in reversed(steps):
+                if step in total and step in live:
+                    _pass_back(step, total, live)
     with deriving(loss.origin, "gradient"):
         return [total[x] if x in total else ops.zeros_like(x) for x in wrt]
+
+
+def _pass_back(node: Expr, total: dict[Expr, Expr], live: set[Expr]) -> None:
+    """Add to the gradients of a node's inputs what they have of its own."""
+    if node.op.grad is None:
+        where = node.origin.show()
+        raise GraphError(f"{node.op.name} has no gradient: it was declared at {where}")
+    for x, g in zip(node.inputs, _parts(node, total[node]), strict=True):
+        if g is not None and x in live and is_float(x.dtype):
+            _add(total, x, fit(g, x))
+
+
+def _add(total: dict[Expr, Expr], x: Expr, g: Expr) -> None:
+    total[x] = _plus(total[x], g) if x in total else g
+
+
+def _passes_over(node: Expr, steps: set[Expr], targets: set[Expr]) -> bool:
+    """Does a form of `node`, made in these steps, leave out an expression of the targets?"""
+    seen = steps.union(*(step.inputs for step in steps))
+    below = [node]
+    while below:
+        new = [i for i in below.pop().inputs if i not in seen]
+        if any(i in targets for i in new):
+            return True
+        seen.update(new)
+        below += new
+    return False
 
 
 def _parts(node: Expr, g: Expr) -> Sequence[Expr | None]:
@@ -98,7 +132,7 @@ def _plus(a: Expr, b: Expr) -> Expr:
     return a + b
 
 
-def _depending(order: Sequence[Expr], wrt: Sequence[Expr]) -> set[Expr]:
+def _depending(order: Sequence[Expr], wrt: Iterable[Expr]) -> set[Expr]:
     live = set(wrt)
     for node in order:
         if any(i in live for i in node.inputs):

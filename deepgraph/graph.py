@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -23,13 +23,16 @@ Rule = Callable[[Expr], Expr | None]
 Became = dict[Expr, Expr | None]
 
 
-def toposort(roots: Iterable[Expr]) -> tuple[Expr, ...]:
-    """Inputs before users, each node once; iterative, as graphs are deeper than the stack."""
+def toposort(roots: Iterable[Expr], known: Set[Expr] = frozenset()) -> tuple[Expr, ...]:
+    """Inputs before users, each node once, down to those that are `known`.
+
+    Iterative, as graphs are deeper than the stack.
+    """
     seen: dict[Expr, None] = {}
     stack = [(root, False) for root in reversed(list(roots))]
     while stack:
         node, ready = stack.pop()
-        if node in seen:
+        if node in seen or node in known:
             continue
         if ready or not node.inputs:
             seen[node] = None

@@ -12,7 +12,8 @@ from deepgraph.errors import GraphError
 from deepgraph.expr import OPS, Expr, Kind
 from deepgraph.graph import Rule
 from deepgraph.ops.rules import broadcast
-from deepgraph.passes.shapes import narrow, reshaped
+from deepgraph.passes.shapes import narrow
+from deepgraph.patterns import reshaped
 
 
 def hoist(node: Expr) -> Expr | None:

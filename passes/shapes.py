@@ -4,38 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from deepgraph.dims import Shape, Size, same, same_shape
+from deepgraph.dims import Size, same, same_shape
 from deepgraph.expr import OPS, Expr
 from deepgraph.graph import Rule
 from deepgraph.ops.slicing import Span, positions
 from deepgraph.passes.prune import MARKERS, through
+from deepgraph.patterns import ones_added, reshaped
 
 # Views that only bring axes of size 1, or cut axes anew, become one; broadcasts come last.
-
-
-def reshaped(x: Expr, shape: Shape) -> Expr:
-    """`x` in row-major order under another shape, by the view that says most."""
-    if same_shape(x.shape, shape):
-        return x
-    if (axes := _ones_added(x.shape, shape)) is not None:
-        return OPS["expand_dims"](x, axes)
-    if (axes := _ones_added(shape, x.shape)) is not None:
-        return OPS["squeeze"](x, axes)
-    return OPS["reshape"](x, shape)
-
-
-def _ones_added(short: Shape, long: Shape) -> tuple[int, ...] | None:
-    """The axes of `long`, of size 1, without which it is `short`."""
-    found: list[int] = []
-    k = 0
-    for i, n in enumerate(long):
-        if k < len(short) and same(n, short[k]):
-            k += 1
-        elif same(n, 1):
-            found.append(i)
-        else:
-            return None
-    return tuple(found) if k == len(short) else None
 
 
 def narrow(x: Expr) -> Expr:
@@ -78,7 +54,7 @@ def _broadcast_to(node: Expr) -> Expr | None:
         return x
     if (source := narrow(x)) is not x:
         return OPS["broadcast_to"](source, node.shape)
-    if (axes := _ones_added(x.shape, node.shape)) is not None:
+    if (axes := ones_added(x.shape, node.shape)) is not None:
         return OPS["expand_dims"](x, axes)
     return None
 

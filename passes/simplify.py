@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from deepgraph.algebra import EXACT
 from deepgraph.graph import Graph, Rule, rewrite
-from deepgraph.passes.algebra import EXACT
 from deepgraph.passes.broadcasts import broadcasts
 from deepgraph.passes.fold import Evaluate, folding
 from deepgraph.passes.shapes import SHAPES
-from deepgraph.passes.stable import STABLE
+from deepgraph.stable import STABLE
 from deepgraph.target import Target
 
 

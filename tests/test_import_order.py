@@ -19,6 +19,9 @@ literal config
 expr
 parameter ops provenance
 graph
+patterns
+algebra
+stable
 grad
 schedule target arena blocks plan
 show

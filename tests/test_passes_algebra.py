@@ -11,10 +11,10 @@ from aid import run
 from rewriting import all_together, assert_same_bits, check_exact, simplified, telling, text, vector
 
 import deepgraph as dg
+from deepgraph.algebra import EXACT
 from deepgraph.expr import OPS, Expr
 from deepgraph.literal import Literal
-from deepgraph.passes.algebra import EXACT
-from deepgraph.passes.patterns import Call, Pattern, Term
+from deepgraph.patterns import Call, Pattern, Term
 
 
 def letters(term: Term) -> set[str]:

@@ -25,7 +25,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from deepgraph.dims import same_shape
+from deepgraph.dims import Shape, same, same_shape
 from deepgraph.dtypes import DType, Scalar, is_float
 from deepgraph.expr import OPS, Expr, Kind
 from deepgraph.literal import Literal
@@ -99,6 +99,31 @@ def fit(value: Expr | Scalar, node: Expr) -> Expr:
     if value.dtype != node.dtype:
         value = OPS["astype"](value, node.dtype)
     return value if same_shape(value.shape, node.shape) else OPS["broadcast_to"](value, node.shape)
+
+
+def reshaped(x: Expr, shape: Shape) -> Expr:
+    """`x` in row-major order under another shape, by the view that says most."""
+    if same_shape(x.shape, shape):
+        return x
+    if (axes := ones_added(x.shape, shape)) is not None:
+        return OPS["expand_dims"](x, axes)
+    if (axes := ones_added(shape, x.shape)) is not None:
+        return OPS["squeeze"](x, axes)
+    return OPS["reshape"](x, shape)
+
+
+def ones_added(short: Shape, long: Shape) -> tuple[int, ...] | None:
+    """The axes of `long`, of size 1, without which it is `short`."""
+    found: list[int] = []
+    k = 0
+    for i, n in enumerate(long):
+        if k < len(short) and same(n, short[k]):
+            k += 1
+        elif same(n, 1):
+            found.append(i)
+        else:
+            return None
+    return tuple(found) if k == len(short) else None
 
 
 def number(x: Expr) -> Expr | None:

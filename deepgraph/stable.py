@@ -1,14 +1,20 @@
-"""Forms that neither overflow nor cancel, in place of those that do: at least as accurate."""
+"""Forms that neither overflow nor cancel, in place of those that do: at least as accurate.
+
+`simplify` puts them in place of what was declared; `grad` differentiates them in its place, since
+the slopes of the parts, 1/sigmoid(x) and sigmoid'(x), may be infinite and 0 where their product is
+neither.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from deepgraph.algebra import EXACT, is_positive
 from deepgraph.dims import at_least
 from deepgraph.dtypes import is_float
 from deepgraph.expr import OPS, Expr, Kind
-from deepgraph.graph import Rule
-from deepgraph.passes.algebra import is_positive
-from deepgraph.passes.patterns import FLOATS, either, fit, patterns
-from deepgraph.passes.shapes import reshaped
+from deepgraph.graph import Rule, rebuilt
+from deepgraph.patterns import FLOATS, either, fit, patterns, reshaped
 
 _RULES = patterns(FLOATS, """
     exp(x) - 1 -> expm1(x)
@@ -56,24 +62,6 @@ def _softmax(node: Expr) -> Expr | None:
         return None
     calm_powers, calm, _ = _calmed(total)
     return calm_powers / calm
-
-
-def _softmax_grad(node: Expr) -> Expr | None:
-    """g / sum(exp(z)) * exp(z), which a gradient is, likewise."""
-    for quotient, powers in either(node):
-        inner = quotient.inputs[0] if quotient.op.name == "expand_dims" else quotient
-        if inner.op.name != "divide":
-            continue
-        g, over = inner.inputs
-        total = over if inner is not quotient else _kept(over)
-        if total is None or not _overflows(total) or total.inputs[0] is not powers:
-            continue
-        if inner is not quotient and quotient.attr("axis") != total.attr("axis"):
-            continue
-        calm_powers, calm, _ = _calmed(total)
-        scaled = g / reshaped(calm, over.shape)
-        return fit(reshaped(scaled, quotient.shape) * calm_powers, node)
-    return None
 
 
 def _softmax_adjoint(node: Expr) -> Expr | None:
@@ -154,10 +142,13 @@ def _is_shifted(z: Expr) -> bool:
 
 
 def _calmed(total: Expr) -> tuple[Expr, Expr, Expr]:
-    """exp(z - c), its sum with axes kept, and c: the greatest z, or 0 where that is not finite."""
+    """exp(z - c), its sum with axes kept, and c: the greatest z, or 0 where that is not finite.
+
+    No gradient passes c, since none is due: any c gives the same results.
+    """
     (powers,) = total.inputs
     (z,), axes = powers.inputs, total.attr("axis")
-    top = OPS["max"](z, axes, True)
+    top = OPS["stop_gradient"](OPS["max"](z, axes, True))
     shift = OPS["where"](OPS["isfinite"](top), top, 0)
     calm = OPS["exp"](z - shift)
     return calm, OPS["sum"](calm, axes, True), shift
@@ -167,7 +158,64 @@ STABLE: dict[str, list[Rule]] = {
     "log": [_logsumexp, _log_softmax],
     "log1p": [_softplus],
     "divide": [_softmax],
-    "multiply": [_softmax_grad, _softmax_adjoint],
+    "multiply": [_softmax_adjoint],
 }  # fmt: skip
 for _rule in _RULES:
     STABLE.setdefault(_rule.left.op, []).append(_rule)
+
+_RULES_BY_NAME: dict[str, list[Rule]] = {
+    name: [*STABLE.get(name, ()), *EXACT.get(name, ())] for name in {**STABLE, **EXACT}
+}
+
+# What has a slope without bounds; what is below it where that matters; how deep its forms reach.
+_STEEP = {
+    "log": (("exp", "sigmoid"), 6), "log1p": (("exp", "sigmoid"), 6), "divide": (("exp",), 4),
+    "reciprocal": (("exp",), 4), "pow": (("exp", "square", "multiply", "pow"), 4),
+    "sqrt": (("square", "multiply", "pow"), 2),
+}  # fmt: skip
+
+
+def stable_form(node: Expr) -> Expr | None:
+    """The form that `simplify` gives a node whose parts have steep slopes, over what is below."""
+    if node.op.name not in _STEEP:
+        return None
+    names, depth = _STEEP[node.op.name]
+    if not _holds(node, names, depth - 1):
+        return None
+    better, is_stable = _Forms().of(node, depth)
+    return better if is_stable else None
+
+
+def _holds(node: Expr, names: Sequence[str], depth: int) -> bool:
+    below = node.inputs
+    for _ in range(depth):
+        if any(x.op.name in names for x in below):
+            return True
+        below = tuple(dict.fromkeys(i for x in below for i in x.inputs))[:32]
+    return False
+
+
+class _Forms:
+    """Rules applied to a node and so many levels below it; what is deeper stays as it is."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[Expr, int], tuple[Expr, bool]] = {}
+        self.equal: dict[tuple[object, ...], Expr] = {}
+
+    def of(self, node: Expr, depth: int) -> tuple[Expr, bool]:
+        """A node's form, and whether a stable one was put in its own place."""
+        if depth == 0 or node.op.kind is Kind.SOURCE:
+            return self.equal.setdefault(node.key, node), False
+        if (node, depth) not in self.known:
+            self.known[node, depth] = self._found(node, depth)
+        return self.known[node, depth]
+
+    def _found(self, node: Expr, depth: int) -> tuple[Expr, bool]:
+        same = rebuilt(node, [self.of(i, depth - 1)[0] for i in node.inputs])
+        same = self.equal.setdefault(same.key, same)
+        for rule in _RULES_BY_NAME.get(same.op.name, ()):
+            better = rule(same)
+            if better is not None and better is not same:
+                found, is_stable = self.of(better, depth - 1)
+                return found, is_stable or rule in STABLE.get(same.op.name, ())
+        return same, False

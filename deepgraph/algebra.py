@@ -15,7 +15,7 @@ import numpy as np
 from deepgraph.dtypes import DType, is_float
 from deepgraph.expr import OPS, Expr, Kind
 from deepgraph.graph import Rule
-from deepgraph.passes.patterns import (
+from deepgraph.patterns import (
     BOOLEANS,
     FLOATS,
     INTEGERS,
