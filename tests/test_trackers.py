@@ -8,6 +8,7 @@ symbols as truth values in test_surprises.py, peaks in test_differential.py and 
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable
 from subprocess import CompletedProcess
 from typing import Any
@@ -335,6 +336,80 @@ def test_large_constants_neither_fold_nor_stand_in_the_code() -> None:
     assert {n.op.name for n in graph.nodes} >= {"sum"}
     assert len(str(step.source)) < 2000
     assert step(x=1) == 30_000
+
+
+# Numbers: dtypes are NumPy's, half precision is summed in single, kinks have one documented slope.
+
+
+def test_dtypes_and_values_of_mixed_operands_are_numpys() -> None:
+    """uint32 and int8 gave -1; int16 ** -2.0 gave 0; float32 / 123456 became float64.
+
+    (jax-ml/jax#4187, #9931; pydata/numexpr#71, #428; cupy/cupy#7630)
+    """
+    given = {
+        "u": np.array([2**32 - 1, 0], "uint32"), "b": np.array([-1, 1], "int8"),
+        "i": np.array([0, -7], "int32"), "s": np.array([2, 4], "int16"),
+        "f": np.array([1.0, 3.0], "float32"), "h": np.array([0.5, 2.0], "float16"),
+    }  # fmt: skip
+
+    def declare(u: Any, b: Any, i: Any, s: Any, f: Any, h: Any) -> list[Any]:
+        return [
+            u + b, u + i, u * b, u - u[::-1], s**2, s**-2.0, s**4.0, f / 123456, 123456 / f,
+            f * True, h * 3, s / 2, s // 2, b - 1, h + f, f + i, b + 1.5, u >> 1,
+        ]  # fmt: skip
+
+    xs = {k: dg.placeholder(k, (2,), a.dtype) for k, a in given.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dg.PrecisionWarning)
+        step = compiled(declare(**xs))
+    for y, wanted in zip(step(**given), declare(**given), strict=True):
+        np.testing.assert_array_equal(y, wanted, strict=True)
+    with pytest.raises(ValueError, match="integers have no negative powers"):
+        xs["s"] ** -2
+
+
+def test_folding_keeps_the_dtype() -> None:
+    """A sum of constants folded to another dtype (tinygrad/tinygrad#4349)."""
+    small = np.full(3, 100, "int8")
+    declared = [
+        dg.sum(dg.asarray(small)), dg.sum(dg.asarray(small), dtype="int8"), dg.asarray(small) * 2,
+        dg.mean(dg.asarray(small)), dg.prod(dg.asarray(small > 0)), dg.asarray(small) + True,
+    ]  # fmt: skip
+    wanted = [
+        np.sum(small), np.sum(small, dtype="int8"), small * 2, np.mean(small), np.prod(small > 0),
+        small + True,
+    ]  # fmt: skip
+    step = compiled(declared)
+    assert {n.op.name for n in step.stages["fold"].value.nodes} == {"constant"}
+    for y, exact in zip(step(), wanted, strict=True):
+        np.testing.assert_array_equal(y, exact, strict=True)
+
+
+def test_half_precision_means_of_much() -> None:
+    """They were 0 or infinite (jax-ml/jax#17792, #26365; numpy/numpy#7930)."""
+    count = 1 << 20
+    x = dg.placeholder("x", ("n",), "float16")
+    step = compiled([dg.mean(x), dg.sum(x), dg.mean(x * 0 + 1000), dg.sum(x, dtype="float32")])
+    mean, total, large, wide = step(x=np.full(count, 1e-5, "float16"))
+    each = float(np.float16(1e-5))
+    assert (mean.dtype, total.dtype, large, wide.dtype) == ("f2", "f2", 1000, "f4")
+    np.testing.assert_allclose([mean, total, wide], [each, each * count, each * count], rtol=1e-3)
+
+
+def test_slopes_at_kinks_and_of_branches_not_taken() -> None:
+    """Ties gave 1, 1 or 0, 0; branches not taken nan (Theano/Theano#4568, jax-ml/jax#5798)."""
+    x = dg.placeholder("x", (2,), "float64")
+    forms: list[tuple[Any, list[float], list[float]]] = [
+        (dg.max(x), [1, 1], [0.5, 0.5]),
+        (dg.maximum(x, 0), [0, 1], [0.5, 1]),
+        (dg.relu(x), [0, 1], [0, 1]),
+        (dg.clip(x, 0, 1), [0, 1], [0.5, 0.5]),
+        (dg.clip(x, None, 1), [1, 2], [0.5, 0]),
+        (dg.abs(x), [0, -2], [0, -1]),
+        (dg.where(x < 1, x, dg.sqrt(x)), [0, 4], [1, 0.25]),
+    ]
+    for y, at, wanted in forms:
+        np.testing.assert_array_equal(compiled(dg.grad(dg.sum(y), x))(x=at), wanted)
 
 
 # A machine as it is.
