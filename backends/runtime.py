@@ -57,7 +57,7 @@ class Call:
         if taken > self.arrays or threads < 1:
             raise ValueError(f"caller: {taken} arrays of {self.arrays}, {threads} threads")
         made: Caller = library().dg_caller(
-            part, ctypes.addressof(self._struct), self, taken, _DATA, threads, holding
+            part, ctypes.addressof(self._struct), self, taken, np.ndarray, _DATA, threads, holding
         )
         return made
 
@@ -76,13 +76,14 @@ def address(library: ctypes.CDLL, name: str) -> int:
 def library() -> ctypes.PyDLL:
     """The runtime, compiled for this machine. BackendError where Python or NumPy does not suit."""
     array = np.zeros(3)
-    if ctypes.c_void_p.from_address(id(array) + _DATA).value != array.ctypes.data:
+    named = (ctypes.c_void_p * 2).from_address(id(array) + _DATA - ctypes.sizeof(ctypes.c_void_p))
+    if tuple(named) != (id(np.ndarray), array.ctypes.data):
         raise BackendError(f"arrays of NumPy {np.__version__} are not laid out as expected")
     text = (toolchain.HEADERS / "runtime.c").read_text(encoding="utf-8")
     found = ctypes.PyDLL(str(toolchain.build(text)))
     found.dg_caller.restype = ctypes.py_object
     found.dg_caller.argtypes = (
-        ctypes.c_void_p, ctypes.c_void_p, ctypes.py_object, ctypes.c_ssize_t, ctypes.c_ssize_t,
-        ctypes.c_int, ctypes.c_int,
+        ctypes.c_void_p, ctypes.c_void_p, ctypes.py_object, ctypes.c_ssize_t, ctypes.py_object,
+        ctypes.c_ssize_t, ctypes.c_int, ctypes.c_int,
     )  # fmt: skip
     return found

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Sequence
 
 import deepgraph
-from deepgraph.cli import doctor, ops, show, train
+from deepgraph.cli import cache, doctor, ops, show, train
 from deepgraph.data import DataError
 from deepgraph.errors import GraphError
 
-COMMANDS = (train, doctor, ops, show)
+COMMANDS = (train, doctor, ops, show, cache)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -20,6 +20,7 @@ import pytest
 import deepgraph as dg
 from deepgraph import data, io, nn
 from deepgraph.__main__ import main
+from deepgraph.backends import cache, toolchain
 from deepgraph.cli import blas, doctor, ops, train
 from deepgraph.cli.nets import NETS
 from deepgraph.expr import FUNCTIONS, OPS, Op
@@ -193,7 +194,7 @@ def test_a_loss_that_is_not_finite(tmp_path: Path, capsys: Output) -> None:
     [[], ["nosuch"], ["train", "nosuch"], ["train", "--net", "nosuch"], ["train", "--epochs", "0"],
      ["train", "--batch", "-1"], ["train", "--lr", "0"], ["train", "--lr", "nan"],
      ["train", "--seed", "-1"], ["train", "--optimizer", "x"], ["train", "--backend", "x"],
-     ["doctor", "x"], ["show"]],
+     ["doctor", "x"], ["show"], ["cache"], ["cache", "x"]],
     ids=" ".join,
 )  # fmt: skip
 def test_flags_that_are_wrong(flags: list[str], capsys: Output) -> None:
@@ -264,6 +265,9 @@ def test_doctor(capsys: Output) -> None:
     assert lines["numpy"].startswith(np.__version__)
     assert lines["auto"] == "numpy: numpy answers"
     assert lines["backend numpy"].startswith("answers; self-check passed")
+    assert lines["compiler"] == (toolchain.missing() or str(toolchain.compiler()))
+    assert lines["cache"].startswith(str(cache.folder()))
+    assert re.fullmatch(r"\d+ of \d+ processors", lines["threads"])
 
 
 def test_doctor_finds_a_backend_that_is_wrong(

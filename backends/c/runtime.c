@@ -208,6 +208,7 @@ int dg_run(dg_part *part, dg_call *call, int count)
 /* ---- From Python. ---- */
 
 typedef struct PyObject PyObject;
+typedef struct PyTypeObject PyTypeObject;
 typedef intptr_t Py_ssize_t;
 typedef struct PyMethodDef {
     const char *name;
@@ -224,6 +225,7 @@ extern void *PyCapsule_GetPointer(PyObject *, const char *name);
 extern PyObject *Py_BuildValue(const char *, ...);
 extern PyObject *PyErr_Format(PyObject *, const char *, ...);
 extern PyObject *PyExc_OSError, *PyExc_TypeError;
+extern int PyType_IsSubtype(PyTypeObject *, PyTypeObject *);
 extern void Py_IncRef(PyObject *), Py_DecRef(PyObject *);
 extern void *PyEval_SaveThread(void);
 extern void PyEval_RestoreThread(void *);
@@ -233,7 +235,8 @@ typedef struct caller {
     dg_call *call;
     PyObject *keep;        /* what owns the call's memory */
     Py_ssize_t arrays;     /* how many arguments it takes */
-    Py_ssize_t data;       /* where in an array object its memory is named */
+    PyTypeObject *array;   /* their type; */
+    Py_ssize_t data;       /* where in one its memory is named, right after its type */
     int count;
     int holding;           /* does it hold the interpreter's lock while it runs? */
 } caller;
@@ -246,8 +249,13 @@ static PyObject *call_part(PyObject *self, PyObject *const *args, Py_ssize_t n)
     caller *c = PyCapsule_GetPointer(self, NAME);
     if (n != c->arrays)
         return PyErr_Format(PyExc_TypeError, "takes %zd arrays: got %zd", c->arrays, n);
-    for (Py_ssize_t k = 0; k < n; k++)
-        memcpy(&c->call->at[k], (const char *)args[k] + c->data, sizeof(char *));
+    for (Py_ssize_t k = 0; k < n; k++) {
+        char *const *data = (char *const *)((const char *)args[k] + c->data);
+        PyTypeObject *type = (PyTypeObject *)data[-1];
+        if (type != c->array && !PyType_IsSubtype(type, c->array))
+            return PyErr_Format(PyExc_TypeError, "argument %zd is not an array", k);
+        c->call->at[k] = *data;
+    }
     void *thread = c->holding ? NULL : PyEval_SaveThread();
     int error = dg_run(c->part, c->call, c->count);
     if (thread)
@@ -270,11 +278,11 @@ static void release(PyObject *capsule)
 
 /* A function of so many arrays that runs the part. */
 PyObject *dg_caller(dg_part *part, dg_call *call, PyObject *keep, Py_ssize_t arrays,
-                    Py_ssize_t data, int count, int holding)
+                    PyTypeObject *array, Py_ssize_t data, int count, int holding)
 {
     static PyMethodDef method = {"run", call_part, METH_FASTCALL, NULL};
     caller *c = malloc(sizeof *c);
-    *c = (caller){part, call, keep, arrays, data, count, holding};
+    *c = (caller){part, call, keep, arrays, array, data, count, holding};
     Py_IncRef(keep);
     PyObject *capsule = PyCapsule_New(c, NAME, release);
     PyObject *function = PyCFunction_NewEx(&method, capsule, NULL);

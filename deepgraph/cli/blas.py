@@ -41,12 +41,13 @@ def limited(count: int) -> Iterator[None]:
 
 @cache
 def _library() -> tuple[ctypes.CDLL, str] | None:
-    """The library and what its functions are called."""
+    """The library and what its functions are called: NumPy's, not the one that steps may use."""
     try:
         maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    for path in sorted({line.split()[-1] for line in maps.splitlines() if "openblas" in line}):
+    loaded = {line.split()[-1] for line in maps.splitlines() if "openblas" in line}
+    for path in sorted(p for p in loaded if "/scipy_openblas64/" not in p):
         library = ctypes.CDLL(path)
         for name in NAMES:
             if hasattr(library, name.format("get")):

@@ -6,8 +6,6 @@ import argparse
 import importlib.metadata
 import os
 import platform
-import shutil
-import subprocess
 from typing import Any
 
 import numpy as np
@@ -15,11 +13,14 @@ import numpy.typing as npt
 
 import deepgraph as dg
 from deepgraph import backends, nn, optim
-from deepgraph.cli import blas
+from deepgraph.backends import cache as disk
+from deepgraph.backends import toolchain
+from deepgraph.cli import blas, cache
+from deepgraph.config import processors, threads
 from deepgraph.errors import GraphError
 
 TOLERANCE = 1e-4  # of float32 results, relative to the reference
-VARIABLES = ("DEEPGRAPH_BACKEND", "DEEPGRAPH_THREADS", "DEEPGRAPH_DUMP", "DATASET_HOME")
+VARIABLES = ("DEEPGRAPH_", "DATASET_HOME", "OPENBLAS_", "OMP_NUM_THREADS")  # or how they begin
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,8 +34,11 @@ def run(given: argparse.Namespace) -> int:
         ("python", f"{platform.python_version()}, {platform.system()} {platform.machine()}"),
         ("numpy", f"{np.__version__}, {_blas()}"),
         *((name, _version(name)) for name in ("networkx", "tqdm", "cupy", "ml_dtypes")),
-        ("compiler", _compiler()),
-        *((name, os.environ[name]) for name in VARIABLES if name in os.environ),
+        ("compiler", toolchain.missing() or str(toolchain.compiler())),
+        ("blas of steps", _blas_of_steps()),
+        ("cache", f"{(found := disk.info()).folder}: {cache.described(found)}"),
+        ("threads", f"{threads()} of {processors()} processors"),
+        *((name, os.environ[name]) for name in sorted(os.environ) if name.startswith(VARIABLES)),
     ]
     well = True
     for name in backends.NAMES:
@@ -99,13 +103,10 @@ def _version(package: str) -> str:
     return ", ".join(found).removeprefix(f"{package} ") or "not installed"
 
 
-def _compiler() -> str:
-    name = os.environ.get("CC") or next(filter(shutil.which, ("cc", "gcc", "clang")), "")
-    path = shutil.which(name) if name else None
-    if path is None:
-        return f"not found: {name}" if name else "not found"
-    done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-    return next(iter(done.stdout.splitlines()), name)
+def _blas_of_steps() -> str:
+    """The library that multiplies matrices inside compiled steps."""
+    found = toolchain.blas()
+    return f"{found.name.strip()}, {found.path}" if found else "not installed: scipy-openblas64"
 
 
 def _blas() -> str:

@@ -1,0 +1,309 @@
+"""Compiled parts called from Python: their memory, their threads, and processes that fork."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import signal
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from subprocess import CompletedProcess
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from deepgraph.backends import runtime, toolchain
+
+pytestmark = pytest.mark.skipif(toolchain.missing() is not None, reason="no C compiler here")
+
+# Each round a thread adds to its own number the one its neighbour had; `at` holds feeds, outputs
+# and two rows of scratch. A barrier that lets a thread through early gives wrong sums.
+PARTS = """
+#include "team.h"
+
+void rounds(dg_call *call, int me, int count)
+{
+    int64_t many = call->size[0];
+    int64_t *given = (int64_t *)call->at[0], *out = (int64_t *)call->at[1];
+    int64_t *row[2] = {(int64_t *)call->at[2], (int64_t *)call->at[3]};
+    row[0][me] = given[me];
+    dg_wait(call->barrier, count);
+    for (int64_t k = 0; k < many; k++) {
+        row[(k + 1) % 2][me] = row[k % 2][me] + row[k % 2][(me + 1) % count];
+        dg_wait(call->barrier, count);
+    }
+    out[me] = row[many % 2][me];
+}
+
+void late(dg_call *call, int me, int count)  /* the others wait long enough to fall asleep */
+{
+    volatile int64_t idle = 0;
+    for (int64_t k = 0; me == 0 && k < call->size[0]; k++)
+        idle += k;
+    dg_wait(call->barrier, count);
+    ((int64_t *)call->at[0])[me] = me + 1;
+}
+
+void check(dg_call *call, int me, int count)
+{
+    int64_t n = call->size[0], *given = (int64_t *)call->at[0];
+    for (int64_t k = me; k < n; k += count)
+        if (given[k] >= 10)
+            dg_fault(call, 7, given[k], 10);
+}
+
+void nothing(dg_call *call, int me, int count) { (void)call, (void)me, (void)count; }
+"""
+THREADS = [1, 2, 3, 8]
+MOST = 8
+Array = npt.NDArray[Any]
+
+
+@pytest.fixture(scope="module")
+def parts() -> ctypes.CDLL:
+    """The parts above, compiled."""
+    return runtime.load(PARTS)
+
+
+class Rounds:
+    """`rounds` with its memory; what it should give, by NumPy."""
+
+    def __init__(self, parts: ctypes.CDLL, many: int, threads: int, holding: bool = False) -> None:
+        self.scratch = np.zeros((2, MOST), np.int64)
+        call = runtime.Call(2, [row.ctypes.data for row in self.scratch], [many])
+        at = runtime.address(parts, "rounds")
+        self.run = call.caller(at, threads=threads, holding=holding)
+        self.many, self.threads = many, threads
+
+    def check(self, seed: int) -> None:
+        given = np.random.default_rng(seed).integers(0, 100, MOST)
+        out = np.zeros(MOST, np.int64)
+        assert self.run(given, out) is None
+        np.testing.assert_array_equal(out[: self.threads], self.right(given))
+        assert not out[self.threads :].any()
+
+    def right(self, given: Array) -> Array:
+        row = given[: self.threads].copy()
+        for _ in range(self.many):
+            row = row + np.roll(row, -1)
+        return row
+
+
+@pytest.mark.parametrize("holding", [False, True])
+@pytest.mark.parametrize("threads", THREADS)
+def test_threads_meet(threads: int, holding: bool, parts: ctypes.CDLL) -> None:
+    rounds = Rounds(parts, 50, threads, holding)
+    for seed in range(100):
+        rounds.check(seed)
+
+
+def test_teams_of_any_order_of_sizes(parts: ctypes.CDLL) -> None:
+    """A thread that sat out some calls serves the next."""
+    made = {threads: Rounds(parts, 20, threads) for threads in range(1, MOST + 1)}
+    for seed, threads in enumerate(np.random.default_rng(0).integers(1, MOST + 1, 200)):
+        made[int(threads)].check(seed)
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_threads_that_fell_asleep_wake(threads: int, parts: ctypes.CDLL) -> None:
+    call = runtime.Call(1, [], [1_000_000])
+    late = call.caller(runtime.address(parts, "late"), threads=threads)
+    for _ in range(10):
+        out = np.zeros(threads, np.int64)
+        late(out)
+        np.testing.assert_array_equal(out, np.arange(threads) + 1)
+        time.sleep(0.001)  # longer than a worker spins for its next call
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_python_threads_at_once(threads: int, parts: ctypes.CDLL) -> None:
+    """Those that need the team wait for each other; each has the memory of its own call."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+
+    def work(k: int) -> None:
+        rounds = Rounds(parts, 10 + k, threads, holding=False)
+        for seed in range(200):
+            rounds.check(seed)
+
+    try:
+        with ThreadPoolExecutor(5) as pool:
+            for done in [pool.submit(work, k) for k in range(5)]:
+                done.result(60)
+    finally:
+        sys.setswitchinterval(before)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_other_python_threads_run_meanwhile(threads: int, parts: ctypes.CDLL) -> None:
+    call = runtime.Call(1, [], [300_000_000])
+    late = call.caller(runtime.address(parts, "late"), threads=threads)
+    order: list[str] = []
+    started = threading.Event()
+
+    def other() -> None:
+        started.wait()
+        order.append("other")
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    started.set()
+    late(np.zeros(threads, np.int64))
+    order.append("part")
+    thread.join()
+    assert order == ["other", "part"]
+
+
+def child_of(work: Callable[[], None]) -> int:
+    """Run in a forked child; the status it ends with: 0 if nothing was raised within 20 s."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            work()
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_a_child_starts_its_own_threads(threads: int, parts: ctypes.CDLL) -> None:
+    rounds = Rounds(parts, 30, threads)
+
+    def work() -> None:
+        for seed in range(20):
+            rounds.check(seed)
+        assert child_of(lambda: rounds.check(1)) == 0  # and its child
+
+    rounds.check(0)
+    for _ in range(3):
+        assert child_of(work) == 0
+        work()
+
+
+def test_forks_while_threads_run(parts: ctypes.CDLL) -> None:
+    """The child has neither the team's threads nor the call that they served."""
+    busy, mine = Rounds(parts, 2000, 2), Rounds(parts, 30, 3)
+    stop = threading.Event()
+
+    def keep_busy() -> None:
+        while not stop.is_set():
+            busy.check(0)
+
+    other = threading.Thread(target=keep_busy)
+    other.start()
+    try:
+        for seed in range(10):
+            assert child_of(lambda seed=seed: mine.check(seed)) == 0  # type: ignore[misc]
+            mine.check(seed)
+    finally:
+        stop.set()
+        other.join()
+
+
+def test_a_child_forked_by_a_thread(parts: ctypes.CDLL) -> None:
+    rounds = Rounds(parts, 30, 2)
+    rounds.check(0)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(child_of, lambda: rounds.check(1)).result(30) == 0
+    rounds.check(2)
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_a_bad_index_is_told(threads: int, parts: ctypes.CDLL) -> None:
+    given = np.arange(20) % 10
+    check = runtime.Call(1, [], [20]).caller(runtime.address(parts, "check"), threads=threads)
+    assert check(given) is None
+    given[13] = 55
+    assert check(given) == (7, 55, 10)
+    given[17] = 66
+    assert check(given) in {(7, 55, 10), (7, 66, 10)}
+    given %= 10
+    assert check(given) is None  # a fault is of its call
+
+
+def test_wrong_numbers_of_arrays(parts: ctypes.CDLL) -> None:
+    call = runtime.Call(2, [], [])
+    nothing = runtime.address(parts, "nothing")
+    for taken in (0, 1, 2):
+        run = call.caller(nothing, taken)
+        arrays = [np.zeros(1)] * taken
+        assert run(*arrays) is None
+        with pytest.raises(TypeError, match=f"takes {taken} arrays: got {taken + 1}"):
+            run(*arrays, np.zeros(1))
+        with pytest.raises(TypeError):
+            run(*arrays, y=np.zeros(1))
+    for wrong in ({"arrays": 3}, {"threads": 0}):
+        with pytest.raises(ValueError, match="caller"):
+            call.caller(nothing, **wrong)
+
+
+def test_what_is_no_array(parts: ctypes.CDLL) -> None:
+    run = runtime.Call(2, [], []).caller(runtime.address(parts, "nothing"))
+    for wrong in (None, 1.0, [1.0], memoryview(b"x"), np.float32(1)):
+        with pytest.raises(TypeError, match="not an array"):
+            run(np.zeros(1), wrong)
+
+    class Mine(np.ndarray[Any, Any]):
+        pass
+
+    assert run(np.zeros(1), np.zeros(1).view(Mine)) is None
+
+
+def test_calls_leave_nothing_behind(parts: ctypes.CDLL) -> None:
+    rounds, given, out = Rounds(parts, 1, 2), np.zeros(MOST, np.int64), np.zeros(MOST, np.int64)
+    check = runtime.Call(1, [], [8]).caller(runtime.address(parts, "check"))
+    bad = np.full(8, 55)
+    rounds.run(given, out)
+    tasks = len(os.listdir("/proc/self/task"))
+    gc.collect()
+    counts = [sys.getrefcount(thing) for thing in (None, given, out, bad, rounds.run)]
+    blocks = sys.getallocatedblocks()
+    for _ in range(10_000):
+        rounds.run(given, out)
+        check(bad)
+    assert abs(sys.getallocatedblocks() - blocks) < 50
+    after = [sys.getrefcount(thing) for thing in (None, given, out, bad, rounds.run)]
+    assert all(abs(a - b) < 20 for a, b in zip(after, counts, strict=True))
+    assert len(os.listdir("/proc/self/task")) == tasks
+
+
+def test_a_function_keeps_its_call_alive(parts: ctypes.CDLL) -> None:
+    call = runtime.Call(0, [], [1])
+    held = weakref.ref(call)
+    run = call.caller(runtime.address(parts, "nothing"))
+    del call
+    gc.collect()
+    assert held() is not None
+    assert run() is None
+    del run
+    gc.collect()
+    assert held() is None
+
+
+ENDS = '''
+import numpy as np
+from deepgraph.backends import runtime
+parts = runtime.load("""#include "team.h"
+void nothing(dg_call *call, int me, int count) { (void)call, (void)me, (void)count; }
+""")
+run = runtime.Call(0, [], []).caller(runtime.address(parts, "nothing"), threads=4)
+for _ in range(100):
+    run()
+print("ran")
+'''
+
+
+def test_a_process_ends_whatever_its_threads_do(
+    python: Callable[..., CompletedProcess[str]],
+) -> None:
+    done = python("-W", "error", "-c", ENDS)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ran\n", "")
