@@ -52,6 +52,20 @@ def test_a_parameter_that_is_only_read_is_never_written(without: tuple[str, ...]
 
 
 @LEVELS
+def test_the_old_value_is_read_beside_the_new_one(without: tuple[str, ...]) -> None:
+    """The same fault (Theano/Theano#3823) where a step updates what it still has to read."""
+    p = dg.Parameter(np.linspace(-1, 1, 9).reshape(3, 3), name="p")
+    new = dg.tanh(p) + 1
+    step = compiled([new @ p, dg.sum(p, 0)], {p: new}, without=without)
+    for _ in range(2):
+        old = p.value
+        found = step()
+        np.testing.assert_allclose(found[0], (np.tanh(old) + 1) @ old)
+        np.testing.assert_allclose(found[1], old.sum(0))
+        np.testing.assert_allclose(p.value, np.tanh(old) + 1)
+
+
+@LEVELS
 def test_a_copy_of_what_is_updated_has_the_old_value(without: tuple[str, ...]) -> None:
     """dst = copy(src); src += 1 gave dst the new value (pytorch/pytorch#198131)."""
     a, b = (dg.Parameter(np.full(3, v), name=n) for n, v in (("a", 1.0), ("b", 5.0)))
