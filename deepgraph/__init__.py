@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 from typing import TYPE_CHECKING, Any
 
 from deepgraph import ops as ops
@@ -22,6 +23,7 @@ from deepgraph.errors import PrecisionWarning as PrecisionWarning
 from deepgraph.errors import ShapeError as ShapeError
 from deepgraph.expr import Expr as Expr
 from deepgraph.grad import grad as grad
+from deepgraph.namespace import *  # noqa: F403
 from deepgraph.ops import *  # noqa: F403
 from deepgraph.parameter import Parameter as Parameter
 from deepgraph.step import Step as Step
@@ -46,5 +48,7 @@ else:
     def __dir__() -> list[str]:
         return sorted({*globals(), *_LATER})
 
+
+logging.getLogger("deepgraph").addHandler(logging.NullHandler())  # who uses it says where to
 
 __version__ = "0.1.0"

@@ -297,6 +297,12 @@ class Expr(Drawn):
             raise _no_value(self, f"cannot go through np.{ufunc.__name__}: use the dg function")
         return OPS[ufunc.__name__](*args)
 
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """The module whose functions take it, as the array API standard has it: `deepgraph`."""
+        import deepgraph
+
+        return deepgraph
+
     # fmt: off
     def __eq__(self, o: Any) -> Expr: return OPS["equal"](self, o)  # type: ignore[override]
     def __ne__(self, o: Any) -> Expr: return OPS["not_equal"](self, o)  # type: ignore[override]

@@ -18,6 +18,7 @@ polynomial reading dims dtypes drawn errors
 literal config
 expr
 parameter ops provenance
+namespace
 graph
 patterns
 algebra
@@ -133,9 +134,9 @@ def threads():
     tasks = "/proc/self/task"
     return len(os.listdir(tasks)) if os.path.isdir(tasks) else threading.active_count()
 
-before, running, start = set(sys.modules), threads(), time.perf_counter()
+before, running, start = set(sys.modules), threads(), time.process_time()
 import deepgraph
-seconds = time.perf_counter() - start
+seconds = time.process_time() - start
 new = {name.split(".")[0] for name in set(sys.modules) - before}
 foreign = sorted(new - {"deepgraph", "numpy"} - sys.stdlib_module_names)
 assert not foreign, f"import deepgraph imports {foreign}"
