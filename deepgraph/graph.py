@@ -209,7 +209,7 @@ def rewrite(
                 cause.update((i, cause[node]) for i in pending)
             continue
         same = rebuilt(node, [settled[i] for i in node.inputs])
-        if same.op.kind is not Kind.SOURCE or same.op.name in ("constant", "size", "iota"):
+        if may_merge(same):
             same = table.setdefault(same.key, same)
         if same is not node and same in settled:
             settled[node] = settled[same]
@@ -233,6 +233,11 @@ def rewrite(
         tuple({(node, settled[made]): None for made, node in cause.items()}),
         graph,
     )
+
+
+def may_merge(node: Expr) -> bool:
+    """Is a node no other than one with an equal key? Of leaves, those that are known by value."""
+    return node.op.kind is not Kind.SOURCE or node.op.name in ("constant", "size", "iota")
 
 
 def rebuilt(node: Expr, inputs: Sequence[Expr]) -> Expr:

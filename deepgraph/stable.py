@@ -13,7 +13,7 @@ from deepgraph.algebra import EXACT, is_positive
 from deepgraph.dims import at_least
 from deepgraph.dtypes import is_float
 from deepgraph.expr import OPS, Expr, Kind
-from deepgraph.graph import Rule, rebuilt
+from deepgraph.graph import Rule, may_merge, rebuilt
 from deepgraph.patterns import FLOATS, either, fit, patterns, reshaped
 
 _RULES = patterns(FLOATS, """
@@ -205,17 +205,20 @@ class _Forms:
     def of(self, node: Expr, depth: int) -> tuple[Expr, bool]:
         """A node's form, and whether a stable one was put in its own place."""
         if depth == 0 or node.op.kind is Kind.SOURCE:
-            return self.equal.setdefault(node.key, node), False
+            return self.merged(node), False
         if (node, depth) not in self.known:
             self.known[node, depth] = self._found(node, depth)
         return self.known[node, depth]
 
     def _found(self, node: Expr, depth: int) -> tuple[Expr, bool]:
         same = rebuilt(node, [self.of(i, depth - 1)[0] for i in node.inputs])
-        same = self.equal.setdefault(same.key, same)
+        same = self.merged(same)
         for rule in _RULES_BY_NAME.get(same.op.name, ()):
             better = rule(same)
             if better is not None and better is not same:
                 found, is_stable = self.of(better, depth - 1)
                 return found, is_stable or rule in STABLE.get(same.op.name, ())
         return same, False
+
+    def merged(self, node: Expr) -> Expr:
+        return self.equal.setdefault(node.key, node) if may_merge(node) else node

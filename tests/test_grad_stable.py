@@ -141,6 +141,13 @@ def test_a_form_is_that_of_simplify() -> None:
         assert simplified(again - y).inputs[0] is simplified(again - y).inputs[1]
 
 
+def test_parameters_of_one_name_are_two() -> None:
+    p, q = dg.Parameter(1.0, name="w"), dg.Parameter(2.0, name="w")
+    y = dg.log(dg.exp(p) / (1 + dg.exp(q)))
+    found = dg.compile(dg.grad(y, [p, q]), backend="numpy")()
+    np.testing.assert_allclose(found, [1, -1 / (1 + np.exp(-2.0))], rtol=1e-6)
+
+
 def test_what_is_stable_has_no_other_form() -> None:
     x, z = dg.placeholder("x", ("n",)), dg.placeholder("z", ("n", 4))
     for y in (
