@@ -38,8 +38,12 @@ def _add(found: dict[Expr, Origins], node: Expr, origin: Origin) -> None:
         found[node] = (*known, origin)
 
 
-def lines(origins: Sequence[Origin]) -> list[Origin]:
-    """The origins of different lines, each line once."""
+def first_lines(origins: Sequence[Origin]) -> list[Origin]:
+    """The first few origins of different lines."""
+    return _distinct(origins)[:_SHOWN]
+
+
+def _distinct(origins: Sequence[Origin]) -> list[Origin]:
     found: dict[str, Origin] = {}
     for origin in origins:
         found.setdefault(origin.where, origin)
@@ -53,13 +57,12 @@ def on_one_line(origins: Sequence[Origin], scope: bool = False) -> str:
         where = f"{origin.scope} {origin.where}".strip() if scope else origin.where
         return "  ".join(filter(None, [where, origin.line]))
 
-    distinct = lines(origins)
-    more = ["; ..."] if len(distinct) > _SHOWN else []
-    return "".join(["; also ".join(map(text, distinct[:_SHOWN])), *more])
+    more = "; ..." if len(_distinct(origins)) > _SHOWN else ""
+    return "; also ".join(map(text, first_lines(origins))) + more
 
 
 def at(origins: Sequence[Origin], indent: str = "  ") -> str:
     """Where the first is, with its line and carets, then where the same is declared, for errors."""
-    first, *rest = lines(origins)
-    also = [f"{indent}also at {o.where}  {o.line}".rstrip() for o in rest[: _SHOWN - 1]]
+    first, *rest = first_lines(origins)
+    also = [f"{indent}also at {o.where}  {o.line}".rstrip() for o in rest]
     return "\n".join([f"{indent}at {first.show()}", *also])

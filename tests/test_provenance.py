@@ -220,3 +220,14 @@ def test_merges_cost_little_time_and_memory() -> None:
     assert process_time() - start < 2  # it takes a twentieth
     assert max(counts) == 9
     assert sum(counts) < 2 * len(nodes)
+
+
+def test_pictures_tell_all_lines(x: Expr) -> None:
+    from deepgraph.show.drawing import drawing
+
+    one = dg.tanh(x)  # first
+    two = dg.tanh(x)  # second
+    step = dg.compile([one + 1, two * 2], backend="numpy")
+    for level in (step, step.stages["share"].value):
+        (hint,) = [n.hint for n in drawing(level).nodes if n.label.startswith("tanh")]
+        assert hint.index("# first") < hint.index("# second")

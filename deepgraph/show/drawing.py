@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from deepgraph.dims import Shape, Size, code, product
 from deepgraph.drawn import Drawn
-from deepgraph.errors import Origin
 from deepgraph.expr import Expr, Kind
 from deepgraph.graph import Graph
 from deepgraph.plan import Home, Plan
+from deepgraph.provenance import Origins, first_lines
 from deepgraph.schedule import Instr, Kernel, Schedule
 from deepgraph.show import labels
 from deepgraph.show.labels import number, visible
@@ -31,7 +31,7 @@ class Node:
     bytes: Size | None = None
     home: str = ""
     cluster: int | None = None
-    origin: Origin | None = None
+    origins: Origins = ()
     ordered: bool = False  # its operands, in the order of its edges, cannot change places
     repeat: bool = False  # the same node is drawn elsewhere too
 
@@ -44,10 +44,9 @@ class Node:
 
     @property
     def hint(self) -> str:
-        """Where it was declared, and the line."""
-        if self.origin is None:
-            return ""
-        return visible("\n".join(filter(None, [str(self.origin), self.origin.line])))
+        """Where it was declared, and the line; each line if several are one now."""
+        texts = [text for o in first_lines(self.origins) for text in (str(o), o.line)]
+        return visible("\n".join(filter(None, texts)))
 
 
 @dataclass(frozen=True)
@@ -104,6 +103,7 @@ class _Pen:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
+        self.origins = graph.origins
         self.at: dict[Expr, int] = {}
         self.nodes: list[Node] = []
         self.edges: list[Edge] = []
@@ -128,7 +128,7 @@ class _Pen:
         text = labels.label(node, texts if len(tails) < len(texts) else [])
         box = Node(
             text, labels.kind(node), node.dtype.name, self.shape(node.shape), nbytes, home, cluster,
-            node.origin, labels.ordered(node),
+            self.origins(node), labels.ordered(node),
         )  # fmt: skip
         return self.add(box, tails, "alias" if view else "data")
 
@@ -139,10 +139,10 @@ class _Pen:
 
     def results(self, at: Callable[[Expr], int]) -> None:
         """Draw the outputs and updates."""
-        for name, value in self.graph.outputs.items():
-            self.add(Node(visible(name), "output", origin=value.origin), [at(value)])
-        for parameter, value in self.graph.updates.items():
-            self.add(Node(visible(parameter.name), "update", origin=value.origin), [at(value)])
+        results = [(name, "output", value) for name, value in self.graph.outputs.items()]
+        results += [(p.name, "update", value) for p, value in self.graph.updates.items()]
+        for name, kind, value in results:
+            self.add(Node(visible(name), kind, origins=self.origins(value)), [at(value)])
 
     def drawn(self) -> Drawing:
         """What was drawn."""
@@ -170,6 +170,7 @@ class _Scheduled(_Pen):
     def __init__(self, schedule: Schedule, homes: Mapping[Expr, Home] | None = None) -> None:
         super().__init__(schedule.graph)
         self.schedule = schedule
+        self.origins = schedule.origins
         self.homes = homes or {}
         self._declared = set(schedule.graph.nodes)
         self._views: dict[Expr, int] = {}  # those drawn in the kernel at hand
