@@ -71,7 +71,7 @@ class Backend(Protocol):
         ...
 
 
-NAMES = ("reference", "numpy")
+NAMES = ("reference", "numpy", "native")
 AUTO = ("numpy",)  # the order in which `auto` asks
 
 

@@ -82,18 +82,21 @@ class Driver:
             for label, found in (("parameters", self.parameters), ("constants", self.constants))
             if found
         ]
-        cuts = [
-            f"k{n} = cut({n})"
-            for n, k in enumerate(self.plan.schedule.kernels)
-            if k.cut is not None and (k.cut.after or may_block(k, self.plan.target))
-        ]
         numbers = [
             f"{name} = {self.xp}.array({literal(n)}, {n.value.dtype.name!r})"
             for n, name in self.numbers.items()
         ]
         lines = [f"    {line}" for line in [*self.fresh, *self.lines] or ["pass"]]
-        once = [*self._imports(), *numbers, *unpack, *cuts, *self.setup]
+        once = [*self._imports(), *numbers, *unpack, *self._cuts(), *self.setup]
         return "\n".join([*once, "", "", f"def step({arguments}):", *lines, ""])
+
+    def _cuts(self) -> list[str]:
+        """The kernels that come in pieces."""
+        return [
+            f"k{n} = cut({n})"
+            for n, k in enumerate(self.plan.schedule.kernels)
+            if k.cut is not None and (k.cut.after or may_block(k, self.plan.target))
+        ]
 
     def _imports(self) -> list[str]:
         """The ufuncs by name: to look one up in a module costs a tenth of a short call."""

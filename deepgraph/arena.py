@@ -9,6 +9,11 @@ _MANY = 1000  # slots from which they are placed by time, not by size
 ALIGN = 64  # bytes; a cache line, and what vector loads like; 8 for what is smaller
 
 
+def padded(nbytes: int) -> int:
+    """Bytes rounded up to whole cache lines."""
+    return -(-nbytes // ALIGN) * ALIGN
+
+
 def arena(spans: Sequence[tuple[int, int]], nbytes: Sequence[int]) -> tuple[tuple[int, ...], int]:
     """Place slots in one arena: the largest first, each at the lowest place free for its life.
 
@@ -17,7 +22,7 @@ def arena(spans: Sequence[tuple[int, int]], nbytes: Sequence[int]) -> tuple[tupl
     aligns = [ALIGN if n >= ALIGN else 8 for n in nbytes]
     rounded = [-(-n // a) * a for n, a in zip(nbytes, aligns, strict=True)]
     if len(spans) > _MANY:
-        return _by_time(spans, [-(-n // ALIGN) * ALIGN for n in nbytes])
+        return _by_time(spans, list(map(padded, nbytes)))
     together = _overlaps(spans, rounded)
     offsets = [0] * len(spans)
     placed: set[int] = set()

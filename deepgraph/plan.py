@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from deepgraph.arena import arena
+from deepgraph.arena import arena, padded
 from deepgraph.blocks import Blocks, blocks
 from deepgraph.dims import Shape, Size, at_least, bind, maximum, product, same
 from deepgraph.drawn import Drawn
 from deepgraph.dtypes import DType
 from deepgraph.errors import GraphError
 from deepgraph.expr import Expr, Kind
+from deepgraph.nest import Nest
 from deepgraph.schedule import Kernel, Schedule, same_strided
 from deepgraph.target import Target
 
@@ -63,6 +64,7 @@ class Scratch:
     shape: Shape
     dtype: DType
     slot: int
+    each: bool = False  # one for each thread
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class Plan(Drawn):
 
     `registers` says, for a target whose instructions are statements, where each of a kernel's
     results goes: `y0` a store's memory, `t0` scratch, `a0` the memory of a load that dies.
-    `commits` are parameters that get their new value by a copy at the end.
+    `nests` are, for other targets, the loops of each kernel. `commits` are parameters that get their new value by a copy at the end.
     """
 
     schedule: Schedule
@@ -91,6 +93,7 @@ class Plan(Drawn):
     homes: Mapping[Expr, Home]
     registers: Mapping[Kernel, tuple[str, ...]] = field(default_factory=dict)
     scratch: Mapping[Kernel, tuple[Scratch, ...]] = field(default_factory=dict)
+    nests: Mapping[Kernel, Nest] = field(default_factory=dict)
     commits: tuple[tuple[Expr, Expr], ...] = ()
 
     def bind(self, sizes: Mapping[str, int], threads: int = 1) -> Binding:
@@ -105,6 +108,8 @@ class Plan(Drawn):
                 if kernel in split:
                     count = split[kernel].elements(bind(s.shape, sizes))
                 nbytes[s.slot] = count * s.dtype.itemsize
+                if s.each:
+                    nbytes[s.slot] = threads * padded(nbytes[s.slot])
         spans = self._spans(split)
         offsets, peak = arena(spans, nbytes)
         return Binding(dict(sizes), offsets, tuple(nbytes), peak, split)

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from deepgraph.dims import Shape, Size, product, same
 from deepgraph.dtypes import DType
 from deepgraph.expr import Expr
+from deepgraph.nest import Nest, kept_bytes, nest
 from deepgraph.passes.registers import Assignment, assign, in_place
 from deepgraph.plan import Home, Plan, Scratch, Slot, times
 from deepgraph.schedule import Access, Kernel, Schedule, same_strided
 from deepgraph.target import Target
+
+_BYTE = np.dtype(np.uint8)
 
 
 def place(
@@ -59,12 +64,13 @@ class _Planner:
         self.homes = {p: Home("feed", p) for p in graph.placeholders if p.name in self.donate}
         self.registers: dict[Kernel, tuple[str, ...]] = {}
         self.scratch: dict[Kernel, tuple[Scratch, ...]] = {}
+        self.nests: dict[Kernel, Nest] = {}
         self.commits: list[tuple[Expr, Expr]] = []
 
     def plan(self) -> Plan:
         return Plan(
             self.schedule, self.target, tuple(self.slots), self.homes, self.registers,
-            self.scratch, tuple(self.commits),
+            self.scratch, self.nests, tuple(self.commits),
         )  # fmt: skip
 
     def kernel(self, kernel: Kernel) -> None:
@@ -74,9 +80,12 @@ class _Planner:
             self._settle(kernel, k, dying, shared)
         lent = [j for j in dying if j not in shared.values() and _covers(kernel.loads[j])]
         found: Assignment | None = None
-        if kernel.kind != "call" and not self.target.atomic:
-            found = assign(kernel, lent, shared)
-            self.registers[kernel] = found.names
+        if kernel.kind != "call":
+            if self.target.atomic:
+                self.nests[kernel] = nest(kernel)
+            else:
+                found = assign(kernel, lent, shared)
+                self.registers[kernel] = found.names
         self._live(kernel, found)
         self._scratch(kernel, found)
 
@@ -145,7 +154,10 @@ class _Planner:
     def _may_share(self, kernel: Kernel, load: int, store: int) -> bool:
         if kernel.kind == "call":
             return False
-        return kernel.kind == "map" if self.target.atomic else in_place(kernel, load, store)
+        if not self.target.atomic:
+            return in_place(kernel, load, store)
+        made = kernel.body[kernel.stores[store].register - len(kernel.loads)]
+        return kernel.kind == "map" and len(made.axes) == len(kernel.space)  # in the inmost loop
 
     def _live(self, kernel: Kernel, found: Assignment | None) -> None:
         """Stretch the lives of the slots that this kernel's stores and dying loads stand in."""
@@ -174,19 +186,22 @@ class _Planner:
 
     def _scratch(self, kernel: Kernel, found: Assignment | None) -> None:
         span = self.start[kernel]
+        low, high = span.start, span.stop - 1
         wanted: list[tuple[Shape, DType, int, int]] = []
         if found is not None:
             for k, (shape, dtype) in enumerate(found.scratch):
                 first, last = (self._when(kernel, time) for time in found.uses[f"t{k}"])
                 wanted.append((shape, dtype, first, last))
-        elif kernel.kind == "call" and (rule := kernel.body[0].node.op.scratch):
-            for t in rule(kernel.body[0].node):
-                wanted.append((t.shape, t.dtype, span.start, span.stop - 1))
+        elif kernel in self.nests:
+            loops = self.nests[kernel]
+            wanted += [((kept_bytes(loops, k),), _BYTE, low, high) for k in loops.memory]
+        elif rule := kernel.body[0].node.op.scratch:
+            wanted += [(t.shape, t.dtype, low, high) for t in rule(kernel.body[0].node)]
         pieces = []
         for shape, dtype, first, last in wanted:
             size = product(shape) * dtype.itemsize
             self.slots.append(Slot(size, first, last if self.reuse else self.end, scratch=True))
-            pieces.append(Scratch(shape, dtype, len(self.slots) - 1))
+            pieces.append(Scratch(shape, dtype, len(self.slots) - 1, each=kernel in self.nests))
         self.scratch[kernel] = tuple(pieces)
 
 

@@ -1,0 +1,217 @@
+"""The step as C: each part between two calls of NumPy is one function, run by all threads."""
+
+from __future__ import annotations
+
+import ctypes
+import linecache
+import weakref
+from collections.abc import Callable, Mapping
+from itertools import count
+from types import CodeType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from deepgraph.backends import Bound, Source, leaf_value, library, runtime, toolchain
+from deepgraph.backends.clike import memory_type, size, size_name
+from deepgraph.backends.cloops import Lines, LoopsWriter
+from deepgraph.backends.numpy import view
+from deepgraph.backends import text as python
+from deepgraph.backends.numpylike import Driver, leaves, timed, where
+from deepgraph.backends.pool import threads
+from deepgraph.dims import Size, at_least, bind
+from deepgraph.expr import Expr
+from deepgraph.plan import Plan
+from deepgraph.schedule import Access, Kernel, contiguous
+from deepgraph.target import Target
+
+Array = npt.NDArray[Any]
+_serial = count()
+_HEADER = '#include "loops.h"\n'
+_SMALL = 1 << 15  # bytes and operations of a kernel that is not worth a second thread
+_SHORT = 1 << 13  # bytes and operations of a step that keeps the interpreter's lock
+
+
+class NativeBackend:
+    """C for the processor at hand, compiled once and kept on disk."""
+
+    name = "native"
+    target = Target("native", atomic=True)
+
+    def missing(self) -> str | None:
+        """Why no C can be compiled here, or None."""
+        return toolchain.missing()
+
+    def emit(self, plan: Plan) -> Source:
+        """Each kernel a C function, the parts that run them in order, and `step`, which calls."""
+        return NativeDriver(plan).source()
+
+    def load(self, source: Source, plan: Plan) -> NativeProgram:
+        """The C compiled, and the driver as Python."""
+        return NativeProgram(source, plan)
+
+
+class NativeDriver(Driver):
+    """Writes parts of C, and between them what C has no business with.
+
+    What a part works on goes by its number in one table: feeds, results, parameters, constants,
+    then the slots of the arena. With `apart` each kernel is a part of its own, to be timed.
+    """
+
+    def __init__(self, plan: Plan, apart: bool = False) -> None:
+        super().__init__(plan, lambda driver, kernel, name: "")
+        self.apart = apart
+        graph = plan.schedule.graph
+        self.places: dict[Any, int] = {}
+        for key in [*graph.placeholders, *graph.outputs, *self.parameters, *self.constants]:
+            self.places[key] = len(self.places)
+        self.slots = len(self.places)
+        self.size_at = {n: k for k, n in enumerate(graph.sizes)}
+        self.parts: list[list[str]] = []
+        self._open = False
+
+    def source(self) -> Source:
+        """Everything, in the order it runs."""
+        texts = [_HEADER]
+        for number, kernel in enumerate(self.plan.schedule.kernels):
+            comment = f"{kernel.name}: {where(kernel)}"
+            if kernel.kind == "call":
+                self.lines += [f"# {comment}", *self._call(kernel).splitlines()]
+                self._open = False
+            else:
+                texts.append(self._loops(kernel, f"k{number}", comment))
+        if self.plan.commits:
+            self.lines.append("# new values")
+        for parameter, value in self.plan.commits:
+            whole = Access(value, contiguous(value.shape, self._order(value)))
+            self.lines.append(f"np.copyto({self.names[parameter]}, {self.access(whole)})")
+        return Source(self._text(), (*texts, *(self._part(k) for k in range(len(self.parts)))))
+
+    def _cuts(self) -> list[str]:
+        return []
+
+    def _loops(self, kernel: Kernel, name: str, comment: str) -> str:
+        """The text of a fused kernel; the part that is open runs it."""
+        nest = self.plan.nests[kernel]
+        writer = LoopsWriter(nest, name, self.size_at, _place)
+        args = ", ".join(self._pointers(kernel))
+        effort = _effort(kernel)
+        self._run(comment, f"{name}(call, me, few, {args});", effort)
+        if nest.end:
+            self._run("", f"{name}_end(call, me, few, {args});", effort)
+        return f"// {comment}\n// {kernel.kind} over {kernel.space}\n{writer.text()}"
+
+    def _run(self, comment: str, statement: str, effort: Size) -> None:
+        """A statement of the part that is open, or of a new one; all threads wait for it."""
+        if not self._open or (self.apart and comment):
+            brought = [*self.feeds, *self.outputs.values()] if not self.parts else []
+            self.lines += [f"# {comment}"] * self.apart
+            self.lines.append(f"part{len(self.parts)}({', '.join(brought)})")
+            self.parts.append([])
+            self._open = True
+        worth = at_least(effort, _SMALL)
+        asked = f"{size(effort)} < {_SMALL} ? 1 : count"
+        few = "count" if worth else "1" if worth is False else asked
+        self.parts[-1] += [
+            *[f"// {comment}"] * bool(comment), f"few = {few};", f"if (me < few) {statement}",
+            "dg_wait(call->barrier, count);",
+        ]  # fmt: skip
+
+    def _part(self, k: int) -> str:
+        """The text of a part, which every thread runs."""
+        out = Lines()
+        with out.braces(f"void part{k}(dg_call *call, int me, int count)"):
+            for name, place in self.size_at.items():
+                if any(size_name(name) in line for line in self.parts[k]):
+                    out.add(f"const int64_t {size_name(name)} = call->size[{place}];")
+            out.add("int few;", *self.parts[k])
+        return f"{out}\n"
+
+    def _pointers(self, kernel: Kernel) -> list[str]:
+        """What a kernel's function is given: its loads, its stores, its threads' own memory."""
+        found = [
+            f"({'const ' * (k < len(kernel.loads))}{memory_type(a.value.dtype)} *)"
+            f"call->at[{self._place(a.value)}]"
+            for k, a in enumerate((*kernel.loads, *(s.access for s in kernel.stores)))
+        ]
+        own = self.plan.scratch[kernel]
+        return [*found, *(f"call->at[{self.slots + piece.slot}]" for piece in own)]
+
+    def _place(self, value: Expr) -> int:
+        if value in self.places:
+            return self.places[value]
+        home = self.plan.homes[value]
+        return self.slots + home.key if home.kind == "slot" else self.places[home.key]
+
+
+def _place(node: Expr) -> str:
+    origin = node.origin
+    return "  ".join(filter(None, [origin.where, origin.line]))
+
+
+def _effort(kernel: Kernel) -> Size:
+    return kernel.bytes + kernel.flops
+
+
+class NativeProgram:
+    """A loaded step: `bind` gives it memory."""
+
+    def __init__(self, source: Source, plan: Plan) -> None:
+        self.source, self.plan = source, plan
+        self.library = runtime.load("\n".join(source.kernels))
+        self.code = self._compiled(source.driver)
+        self.parts = sum(text.startswith("void part") for text in source.kernels)
+
+    def _compiled(self, text: str) -> CodeType:
+        """The driver as code; tracebacks show it as long as this program lives."""
+        filename = f"<deepgraph step {next(_serial)}>"
+        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+        weakref.finalize(self, linecache.cache.pop, filename, None)
+        return compile(text, filename, "exec")
+
+    def bind(self, sizes: Mapping[str, int], tick: Callable[[], None] | None = None) -> Bound:
+        """Memory for these sizes, and the step over it."""
+        plan, graph = self.plan, self.plan.schedule.graph
+        team = threads()
+        efforts = [bind(_effort(k), sizes) for k in plan.schedule.kernels if k.kind != "call"]
+        team = team if max(efforts, default=0) >= _SMALL else 1
+        binding = plan.bind(sizes, team)
+        arena = np.empty(binding.peak_bytes + 64, np.uint8)
+        start = -arena.ctypes.data % 64
+
+        def slot(index: int, shape: tuple[int, ...], dtype: str) -> Array:
+            low = start + binding.offsets[index]
+            return np.ndarray(shape, dtype, arena, low)
+
+        stored = [p.storage() for p in graph.parameters]
+        constants = [np.ascontiguousarray(leaf_value(c, sizes)) for c in leaves(plan)]
+        arrays = len(graph.placeholders) + len(graph.outputs)
+        call = runtime.Call(
+            arrays,
+            [*(a.ctypes.data for a in (*stored, *constants)),
+             *(arena.ctypes.data + start + low for low in binding.offsets)],
+            [sizes[n] for n in graph.sizes],
+        )  # fmt: skip
+        call.keep = (arena, stored, constants, self.library)
+        scope: dict[str, Any] = {
+            "np": np, "lib": library, "view": view, "slot": slot, "parameters": stored,
+            "constants": constants, "tick": tick, **{python.size_name(n): sizes[n] for n in graph.sizes},
+        }  # fmt: skip
+        if tick is None:
+            program, code, count = self.library, self.code, self.parts
+        else:
+            apart = NativeDriver(plan, apart=True)
+            text = apart.source()
+            program, code = runtime.load("\n".join(text.kernels)), self._compiled(timed(text.driver))
+            count = len(apart.parts)
+        for k in range(count):
+            scope[f"part{k}"] = call.caller(
+                runtime.address(program, f"part{k}"), None if k == 0 else 0, threads=team,
+                holding=sum(efforts) < _SHORT,
+            )
+        exec(code, scope)
+        return Bound(binding, scope["step"], binding.peak_bytes)
+
+
+backend = NativeBackend()
