@@ -8,13 +8,21 @@ from contextlib import contextmanager
 import numpy as np
 
 from deepgraph.backends.clike import (
-    expression, loaded, memory_type, number, register_type, size, size_name, stored,
+    converted,
+    expression,
+    loaded,
+    memory_type,
+    number,
+    register_type,
+    size,
+    size_name,
+    stored,
 )  # fmt: skip
 from deepgraph.dims import Dim, Size, at_least, names, same
 from deepgraph.dtypes import DType, is_float
 from deepgraph.expr import Expr, Kind, Strided
-from deepgraph.nest import LANES, Block, Kept, Loop, Nest, Work, kept_bytes
-from deepgraph.schedule import contiguous
+from deepgraph.nest import LANES, Block, Kept, Loop, Nest, Work, folds, register_dtype
+from deepgraph.schedule import Instr, contiguous
 
 _STRIP = 1024  # elements that a float accumulator adds up before a double takes over
 
@@ -52,9 +60,9 @@ class Fold:
 
     def __init__(self, node: Expr) -> None:
         self.ufunc = node.op.ufunc
-        self.short = _real(node.dtype) if is_float(node.dtype) else node.dtype
-        wide = self.ufunc in ("add", "multiply") and is_float(node.dtype)
-        self.long = np.dtype(np.float64) if wide else self.short
+        half = is_float(node.dtype) and node.dtype.itemsize == 2
+        self.short = np.dtype(np.float32) if half else node.dtype
+        self.long = register_dtype(node)
         truth = node.inputs[0].dtype.kind == "b" and self.ufunc in ("maximum", "minimum")
         self.some = self.ufunc == "logical_or" or (truth and self.ufunc == "maximum")
         self.every = self.ufunc == "logical_and" or (truth and self.ufunc == "minimum")
@@ -121,10 +129,7 @@ class LoopsWriter:
         self.nest, self.kernel, self.name = nest, nest.kernel, name
         self.size_at, self.place = size_at, place
         self.first = len(self.kernel.loads)
-        self.folds = {
-            self.first + k: Fold(i.node) for k, i in enumerate(self.kernel.body)
-            if i.node.op.kind is Kind.REDUCE
-        }  # fmt: skip
+        self.folds = {r: Fold(self.kernel.body[r - self.first].node) for r in folds(nest.kernel)}
         self.out = Lines()
         self.shown = ""
         self.known: set[int] = set()  # registers in scope
@@ -154,7 +159,7 @@ class LoopsWriter:
             for n in sorted(self._names()):
                 self.out.add(f"const int64_t {size_name(n)} = call->size[{self.size_at[n]}];")
             for kept in self.nest.kept.values():
-                kind, r = self._kept_type(kept), kept.register
+                kind, r = register_type(kept.dtype), kept.register
                 if kept in self.nest.memory:
                     own = f"t{r} + me * {self._step(kept)}"
                     self.out.add(f"{kind} *const m{r} = ({kind} *)({own});")
@@ -198,7 +203,177 @@ class LoopsWriter:
         return ("low", "high") if axis == self.shared else ("0", self._extent(axis))
 
     @contextmanager
-    def _offset(at: Strided) -> str:
+    def _for(self, name: str, low: str, high: str, step: int = 1) -> Iterator[None]:
+        known = set(self.known)
+        more = f"{name}++" if step == 1 else f"{name} += {step}"
+        with self.out.braces(f"for (int64_t {name} = {low}; {name} < {high}; {more})"):
+            yield
+        self.known = known
+
+    @contextmanager
+    def _strips(self, low: str, high: str, step: int) -> Iterator[None]:
+        with self._for("s", low, high, step):
+            self.out.add(f"const int64_t e = dg_min(s + {step}, {high});")
+            yield
+
+    def _block(self, block: Block) -> None:
+        for item in block:
+            if isinstance(item, Work):
+                self._work(item)
+                continue
+            for r in item.folds:
+                self._begin(r)
+            self._loop(item)
+
+    def _loop(self, loop: Loop) -> None:
+        level = self.nest.levels[loop.level]
+        axis = level.axis
+        low, high = ("s", "e") if level.part == "lanes" else self._bounds(axis)
+        if level.part == "strips":
+            with self._strips(low, high, LANES):
+                self._block(loop.body)
+        elif any(isinstance(item, Loop) for item in loop.body):
+            with self._for(f"i{axis}", low, high):
+                self._block(loop.body)
+        else:
+            self._innermost(loop, axis, low, high)
+
+    def _innermost(self, loop: Loop, axis: int, low: str, high: str) -> None:
+        """A loop without loops; what adds up many floats goes in strips of bounded length."""
+        adds = [w.register for w in loop.body if isinstance(w, Work) and w.adds]
+        along = [r for r in adds if axis in self.kernel.body[r - self.first].fold]
+        widens = any(self.folds[r].long != self.folds[r].short for r in along)
+        if widens and at_least(_STRIP, self.kernel.space[axis]) is not True:
+            with self._strips(low, high, _STRIP):
+                self._simd(loop, along, axis, "s", "e")
+        elif along:
+            with self.out.braces(""):
+                self._simd(loop, along, axis, low, high)
+        else:
+            self._simd(loop, along, axis, low, high)
+
+    def _simd(self, loop: Loop, along: Sequence[int], axis: int, low: str, high: str) -> None:
+        """Many elements at once, with what folds along the loop in variables of its own."""
+        clauses = ""
+        for r in along:
+            self.out.add(*self.folds[r].short_start(r))
+            clauses += self.folds[r].clauses(r)
+        self.out.add(f"#pragma omp simd{clauses}")
+        with self._for(f"i{axis}", low, high):
+            for item in loop.body:
+                assert isinstance(item, Work)
+                if item.adds and item.register in along:
+                    r = item.register
+                    self.out.add(*self.folds[r].short_take(r, self._added(r)))
+                else:
+                    self._work(item)
+        for r in along:
+            self.out.add(self.folds[r].take(self._sum(r), self.folds[r].short_end(r)))
+
+    # Folds.
+
+    def _begin(self, r: int) -> None:
+        """An accumulator, or one for each index of what is kept, at its start."""
+        fold = self.folds[r]
+        start = fold.start(fold.long)
+        if r in self.nest.kept:
+            self._over(self.nest.kept[r].axes, f"{self._sum(r)} = {start};", r)
+        else:
+            self.out.add(f"{register_type(fold.long)} f{r} = {start};")
+
+    def _over(self, axes: Sequence[int], statement: str, r: int) -> None:
+        """A statement for each element that is kept of a register."""
+        if not axes:
+            self.out.add(statement)
+            return
+        lanes = len(axes) == 1 and self.nest.kept[r].lanes
+        low, high = ("s", "e") if lanes else self._bounds(axes[0])
+        with self._for(f"i{axes[0]}", low, high):
+            self._over(axes[1:], statement, r)
+
+    def _combine(self) -> None:
+        """Take the other threads' parts into this one's, in their order."""
+        for r in self.nest.parts:
+            kept = self.nest.kept[r]
+            kind, index = register_type(kept.dtype), self._index(kept)
+            with self._for("other", "1", "count"):
+                theirs = f"t{r} + other * {self._step(kept)}"
+                self.out.add(f"const {kind} *const part = (const {kind} *)({theirs});")
+                self._over(kept.axes, self.folds[r].take(f"m{r}[{index}]", f"part[{index}]"), r)
+
+    def _sum(self, r: int) -> str:
+        return f"m{r}[{self._index(self.nest.kept[r])}]" if r in self.nest.kept else f"f{r}"
+
+    def _added(self, r: int) -> str:
+        """What a fold takes of one element."""
+        (arg,) = self.kernel.body[r - self.first].registers
+        return self._register(arg)
+
+    # Elements.
+
+    def _work(self, work: Work) -> None:
+        r = work.register
+        if work.adds:
+            self.out.add(self.folds[r].take(self._sum(r), self._added(r)))
+            return
+        if r < self.first:
+            access = self.kernel.loads[r]
+            dtype = access.value.dtype
+            value = loaded(f"a{r}[{_offset(access.at)}]", dtype)
+        else:
+            instr = self.kernel.body[r - self.first]
+            dtype = instr.node.dtype
+            self._comment(instr.node)
+            value = self._sum(r) if r in self.folds else self._expression(instr)
+        self.out.add(f"const {register_type(dtype)} r{r} = {value};")
+        self.known.add(r)
+        for k, store in enumerate(self.kernel.stores):
+            if work.stores and store.register == r:
+                at = _offset(store.access.at)
+                self.out.add(f"y{k}[{at}] = {stored(f'r{r}', store.access.value.dtype)};")
+        kept = self.nest.kept.get(r)
+        if kept is not None and kept.store is None and r not in self.folds:
+            self.out.add(f"m{r}[{self._index(kept)}] = r{r};")
+
+    def _expression(self, instr: Instr) -> str:
+        node = instr.node
+        args = [self._register(a) if isinstance(a, int) else a for a in instr.args]
+        if node.op.kind is Kind.REDUCE:  # over axes of size 1
+            return converted(str(args[0]), node.inputs[0].dtype, node.dtype)
+        return expression(node, args)
+
+    def _comment(self, node: Expr) -> None:
+        place = self.place(node)
+        if place and place != self.shown:
+            self.shown = place
+            self.out.add(f"// {place}")
+
+    def _register(self, r: int) -> str:
+        """A register that is in scope, or where it was kept."""
+        if r in self.known:
+            return f"r{r}"
+        kept = self.nest.kept[r]
+        if kept.store is not None:
+            return f"y{kept.store}[{_offset(self.kernel.stores[kept.store].access.at)}]"
+        return f"m{r}[{self._index(kept)}]"
+
+    # Memory.
+
+    def _step(self, kept: Kept) -> str:
+        """The bytes from one thread's memory to the next's."""
+        return f"dg_padded({size(self.nest.bytes(kept))})"
+
+    def _index(self, kept: Kept) -> str:
+        """Where the loops' indices find their element of what is kept."""
+        at = contiguous(self.nest.extents(kept))
+        terms = []
+        for axis, stride in zip(kept.axes, at.strides, strict=True):
+            lane = kept.lanes and axis == kept.axes[-1]
+            terms.append(_times(f"(i{axis} - s)" if lane else f"i{axis}", stride))
+        return " + ".join(terms) or "0"
+
+
+def _offset(at: Strided) -> str:
     """Where the element at the loops' indices lies."""
     terms = [
         _times(f"i{axis}", stride) for axis, stride in enumerate(at.strides) if not same(stride, 0)
@@ -215,6 +390,3 @@ def _times(index: str, stride: Size) -> str:
 def _parenthesised(text: str) -> str:
     return text if text.replace("_", "").isalnum() else f"({text})"
 
-
-def _real(dtype: DType) -> DType:
-    return np.dtype(np.float64 if dtype == np.float64 else np.float32)

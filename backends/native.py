@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import linecache
 import weakref
 from collections.abc import Callable, Mapping
@@ -14,15 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import Bound, Source, leaf_value, library, runtime, toolchain
+from deepgraph.backends import text as python
 from deepgraph.backends.clike import memory_type, size, size_name
 from deepgraph.backends.cloops import Lines, LoopsWriter
 from deepgraph.backends.numpy import view
-from deepgraph.backends import text as python
 from deepgraph.backends.numpylike import Driver, leaves, timed, where
 from deepgraph.backends.pool import threads
 from deepgraph.dims import Size, at_least, bind
 from deepgraph.expr import Expr
 from deepgraph.plan import Plan
+from deepgraph.provenance import on_one_line
 from deepgraph.schedule import Access, Kernel, contiguous
 from deepgraph.target import Target
 
@@ -75,7 +75,7 @@ class NativeDriver(Driver):
         """Everything, in the order it runs."""
         texts = [_HEADER]
         for number, kernel in enumerate(self.plan.schedule.kernels):
-            comment = f"{kernel.name}: {where(kernel)}"
+            comment = f"{kernel.name}: {where(self.plan, kernel)}"
             if kernel.kind == "call":
                 self.lines += [f"# {comment}", *self._call(kernel).splitlines()]
                 self._open = False
@@ -94,7 +94,7 @@ class NativeDriver(Driver):
     def _loops(self, kernel: Kernel, name: str, comment: str) -> str:
         """The text of a fused kernel; the part that is open runs it."""
         nest = self.plan.nests[kernel]
-        writer = LoopsWriter(nest, name, self.size_at, _place)
+        writer = LoopsWriter(nest, name, self.size_at, self._lines)
         args = ", ".join(self._pointers(kernel))
         effort = _effort(kernel)
         self._run(comment, f"{name}(call, me, few, {args});", effort)
@@ -138,16 +138,14 @@ class NativeDriver(Driver):
         own = self.plan.scratch[kernel]
         return [*found, *(f"call->at[{self.slots + piece.slot}]" for piece in own)]
 
+    def _lines(self, node: Expr) -> str:
+        return on_one_line(self.plan.schedule.origins(node))
+
     def _place(self, value: Expr) -> int:
         if value in self.places:
             return self.places[value]
         home = self.plan.homes[value]
-        return self.slots + home.key if home.kind == "slot" else self.places[home.key]
-
-
-def _place(node: Expr) -> str:
-    origin = node.origin
-    return "  ".join(filter(None, [origin.where, origin.line]))
+        return self.slots + int(home.key) if home.kind == "slot" else self.places[home.key]
 
 
 def _effort(kernel: Kernel) -> Size:
@@ -196,14 +194,16 @@ class NativeProgram:
         call.keep = (arena, stored, constants, self.library)
         scope: dict[str, Any] = {
             "np": np, "lib": library, "view": view, "slot": slot, "parameters": stored,
-            "constants": constants, "tick": tick, **{python.size_name(n): sizes[n] for n in graph.sizes},
+            "constants": constants, "tick": tick,
+            **{python.size_name(n): sizes[n] for n in graph.sizes},
         }  # fmt: skip
         if tick is None:
             program, code, count = self.library, self.code, self.parts
         else:
             apart = NativeDriver(plan, apart=True)
             text = apart.source()
-            program, code = runtime.load("\n".join(text.kernels)), self._compiled(timed(text.driver))
+            program = runtime.load("\n".join(text.kernels))
+            code = self._compiled(timed(text.driver))
             count = len(apart.parts)
         for k in range(count):
             scope[f"part{k}"] = call.caller(

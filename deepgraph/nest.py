@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from deepgraph.dims import Shape, Size, bind, names, product, same
-from deepgraph.expr import Kind
+import numpy as np
+
+from deepgraph.dims import Shape, Size, bind, minimum, names, product, same
+from deepgraph.dtypes import DType, is_float
+from deepgraph.expr import Expr, Kind
 from deepgraph.schedule import Kernel
 
 TYPICAL = 64  # what a named size is taken for
@@ -56,6 +59,7 @@ class Kept:
     """A register that outlives the loop that makes it: an element for each index of `axes`."""
 
     register: int
+    dtype: DType  # of a register: sums of floats run in float64, what takes two bytes in float32
     axes: tuple[int, ...]
     lanes: bool  # its last axis is the strip's, not the whole
     store: int | None  # the store whose memory shows it, or None: it needs memory of its own
@@ -80,7 +84,7 @@ class Nest:
     def parts(self) -> tuple[int, ...]:
         """The folds of which each thread has a part."""
         return tuple(
-            r for r in _folds(self.kernel)
+            r for r in folds(self.kernel)
             if self.end and self.shared in self.kernel.body[r - len(self.kernel.loads)].fold
         )  # fmt: skip
 
@@ -93,13 +97,22 @@ class Nest:
         """The shape of a kept register's memory."""
         space = self.kernel.space
         return tuple(
-            LANES if kept.lanes and a == kept.axes[-1] else space[a] for a in kept.axes
+            minimum(LANES, space[a]) if kept.lanes and a == kept.axes[-1] else space[a]
+            for a in kept.axes
         )
 
+    def bytes(self, kept: Kept) -> Size:
+        """The bytes of a kept register, on one thread."""
+        return product(self.extents(kept)) * kept.dtype.itemsize
 
-def kept_bytes(nest: Nest, kept: Kept) -> Size:
-    """The bytes of what is kept, on one thread; sums are kept wider than they are stored."""
-    return product(nest.extents(kept)) * 8
+
+def register_dtype(node: Expr) -> DType:
+    """The dtype in which a value is computed: sums and products of floats run in float64."""
+    if not is_float(node.dtype):
+        return node.dtype
+    adds = node.op.kind is Kind.REDUCE and node.op.ufunc in ("add", "multiply")
+    wide = node.dtype.itemsize == 8 or adds
+    return np.dtype(np.float64 if wide else np.float32)
 
 
 def _small(kept: Kept) -> bool:
@@ -147,9 +160,10 @@ def _cost(nest: Nest) -> tuple[int, bool, int]:
     return memory, nest.shared is None, strips
 
 
-def _folds(kernel: Kernel) -> list[int]:
+def folds(kernel: Kernel) -> list[int]:
+    """The registers that are folds; a reduction over axes of size 1 folds nothing."""
     first = len(kernel.loads)
-    return [first + k for k, i in enumerate(kernel.body) if i.node.op.kind is Kind.REDUCE]
+    return [first + k for k, i in enumerate(kernel.body) if i.fold]
 
 
 @dataclass
@@ -173,7 +187,7 @@ class _Builder:
         effort: dict[int, int] = {}
         for r, instr in enumerate(kernel.body, first):
             self.axes[r], self.args[r] = instr.axes, instr.registers
-            if instr.node.op.kind is Kind.REDUCE:
+            if instr.fold:
                 self.args[r], self.args[~r] = (~r,), instr.registers
                 self.axes[~r] = instr.axes | frozenset(instr.fold)
                 self.again.add(r)
@@ -194,7 +208,7 @@ class _Builder:
             main = self._block(0, self._once(self._needed(looping), looping), frozenset())
             needed = self._needed(self.stored.keys() & late, stop=looping)
             end = self._block(1, [i for i in self._once(needed, late) if i in late], frozenset())
-            self.kept |= {r: 0 for r in _folds(self.kernel) if first in self._fold(~r)}
+            self.kept |= {r: 0 for r in folds(self.kernel) if first in self._fold(~r)}
             both = self._storing(main, looping), self._storing(end, late)
         else:
             everything = self._needed(self.stored)
@@ -211,9 +225,9 @@ class _Builder:
         )
         if lanes:
             axes = (*(a for a in axes if a != self.levels[-1].axis), self.levels[-1].axis)
-        plain = self.kernel.body[r - len(self.kernel.loads)].node
-        shown = plain.op.kind is not Kind.REDUCE and plain.dtype.itemsize != 2
-        return Kept(r, axes, lanes, self.stored.get(r) if shown else None)
+        node = self.kernel.body[r - len(self.kernel.loads)].node
+        shown = node.op.kind is not Kind.REDUCE and node.dtype.itemsize != 2
+        return Kept(r, register_dtype(node), axes, lanes, self.stored.get(r) if shown else None)
 
     def _needed(self, wanted: Collection[int], stop: Collection[int] = ()) -> list[int]:
         """All that these items are computed from, in order."""

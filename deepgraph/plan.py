@@ -84,7 +84,8 @@ class Plan(Drawn):
 
     `registers` says, for a target whose instructions are statements, where each of a kernel's
     results goes: `y0` a store's memory, `t0` scratch, `a0` the memory of a load that dies.
-    `nests` are, for other targets, the loops of each kernel. `commits` are parameters that get their new value by a copy at the end.
+    `nests` are, for other targets, the loops of each kernel. `commits` are parameters that get
+    their new value by a copy at the end.
     """
 
     schedule: Schedule

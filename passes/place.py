@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from deepgraph.dims import Shape, Size, product, same
 from deepgraph.dtypes import DType
 from deepgraph.expr import Expr
-from deepgraph.nest import Nest, kept_bytes, nest
+from deepgraph.nest import Nest, nest
 from deepgraph.passes.registers import Assignment, assign, in_place
 from deepgraph.plan import Home, Plan, Scratch, Slot, times
 from deepgraph.schedule import Access, Kernel, Schedule, same_strided
 from deepgraph.target import Target
-
-_BYTE = np.dtype(np.uint8)
 
 
 def place(
@@ -194,7 +190,7 @@ class _Planner:
                 wanted.append((shape, dtype, first, last))
         elif kernel in self.nests:
             loops = self.nests[kernel]
-            wanted += [((kept_bytes(loops, k),), _BYTE, low, high) for k in loops.memory]
+            wanted += [(loops.extents(k), k.dtype, low, high) for k in loops.memory]
         elif rule := kernel.body[0].node.op.scratch:
             wanted += [(t.shape, t.dtype, low, high) for t in rule(kernel.body[0].node)]
         pieces = []
