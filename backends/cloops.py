@@ -7,48 +7,23 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from deepgraph.backends.cfunction import FunctionWriter, offset, times
 from deepgraph.backends.clike import (
     converted,
     expression,
     loaded,
-    memory_type,
     number,
     register_type,
     size,
-    size_name,
     stored,
 )  # fmt: skip
-from deepgraph.dims import Dim, Size, at_least, names, same
+from deepgraph.dims import at_least
 from deepgraph.dtypes import DType, is_float
-from deepgraph.expr import Expr, Kind, Strided
+from deepgraph.expr import Expr, Kind
 from deepgraph.nest import LANES, Block, Kept, Loop, Nest, Work, folds, register_dtype
 from deepgraph.schedule import Instr, contiguous
 
 _STRIP = 1024  # elements that a float accumulator adds up before a double takes over
-
-
-class Lines:
-    """C text, indented by its braces."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self._depth = 0
-
-    def add(self, *lines: str) -> None:
-        """More lines at this depth."""
-        self.lines += ["    " * self._depth + line for line in lines]
-
-    @contextmanager
-    def braces(self, head: str) -> Iterator[None]:
-        """A block after `head`."""
-        self.add(f"{head} {{")
-        self._depth += 1
-        yield
-        self._depth -= 1
-        self.add("}")
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
 
 
 class Fold:
@@ -115,22 +90,21 @@ class Fold:
         return f"(n{r} ? ({register_type(self.short)})NAN : s{r})" if self.nans else f"s{r}"
 
 
-class LoopsWriter:
+class LoopsWriter(FunctionWriter):
     """Writes one kernel.
 
-    Pointers are a0.. for loads and y0.. for stores; r0.. are registers, f0.. folds under way, and
-    m0.. what is kept from one loop to another, in memory of the thread's own at t0.. if it is more
-    than a strip.
+    r0.. are registers, f0.. folds under way, and m0.. what is kept from one loop to another, in
+    memory of the thread's own if it is more than a strip.
     """
 
     def __init__(
         self, nest: Nest, name: str, size_at: Mapping[str, int], place: Callable[[Expr], str]
     ) -> None:
-        self.nest, self.kernel, self.name = nest, nest.kernel, name
-        self.size_at, self.place = size_at, place
+        super().__init__(nest.kernel, name, size_at, len(nest.memory))
+        self.nest, self.place = nest, place
         self.first = len(self.kernel.loads)
+        self.memory = {kept.register: f"t{k}" for k, kept in enumerate(nest.memory)}
         self.folds = {r: Fold(self.kernel.body[r - self.first].node) for r in folds(nest.kernel)}
-        self.out = Lines()
         self.shown = ""
         self.known: set[int] = set()  # registers in scope
         self.shared: int | None = None  # the axis of which this thread has a share
@@ -138,52 +112,32 @@ class LoopsWriter:
     def text(self) -> str:
         """The function, and one more for what runs once all threads are through."""
         nest = self.nest
-        with self._function(self.name):
+        with self._start():
             if nest.shared is None:
                 self.out.add("if (me) return;")
             else:
                 self._share(nest.shared)
             self._block(nest.main)
         if nest.end:
-            with self._function(f"{self.name}_end"):
+            with self._start():
                 self.out.add("if (me) return;")
                 self._combine()
                 self._block(nest.end)
         return str(self.out)
 
     @contextmanager
-    def _function(self, name: str) -> Iterator[None]:
+    def _start(self) -> Iterator[None]:
+        """A function, and in it the memory of what is kept."""
         self.shown, self.known, self.shared = "", set(), None
-        with self.out.braces(f"static void {name}({', '.join(self._parameters())})"):
-            self.out.add("(void)call, (void)me, (void)count;")
-            for n in sorted(self._names()):
-                self.out.add(f"const int64_t {size_name(n)} = call->size[{self.size_at[n]}];")
+        with self.function():
             for kept in self.nest.kept.values():
                 kind, r = register_type(kept.dtype), kept.register
-                if kept in self.nest.memory:
-                    own = f"t{r} + me * {self._step(kept)}"
+                if r in self.memory:
+                    own = f"{self.memory[r]} + me * {self._step(kept)}"
                     self.out.add(f"{kind} *const m{r} = ({kind} *)({own});")
                 elif kept.store is None:
                     self.out.add(f"{kind} m{r}[{LANES}];")
             yield
-        self.out.add("")
-
-    def _parameters(self) -> list[str]:
-        found = ["dg_call *call", "int64_t me", "int64_t count"]
-        for k, access in enumerate(self.kernel.loads):
-            found.append(f"const {memory_type(access.value.dtype)} *a{k}")
-        for k, store in enumerate(self.kernel.stores):
-            found.append(f"{memory_type(store.access.value.dtype)} *y{k}")
-        return [*found, *(f"char *t{kept.register}" for kept in self.nest.memory)]
-
-    def _names(self) -> set[str]:
-        """The named sizes that the function mentions."""
-        found = set(names(self.kernel.space))
-        for access in (*self.kernel.loads, *(s.access for s in self.kernel.stores)):
-            found |= names((*access.at.strides, access.at.offset))
-        for instr in self.kernel.body:
-            found |= names(tuple(a for a in instr.args if isinstance(a, Dim)))
-        return found
 
     # Loops.
 
@@ -297,7 +251,7 @@ class LoopsWriter:
             kept = self.nest.kept[r]
             kind, index = register_type(kept.dtype), self._index(kept)
             with self._for("other", "1", "count"):
-                theirs = f"t{r} + other * {self._step(kept)}"
+                theirs = f"{self.memory[r]} + other * {self._step(kept)}"
                 self.out.add(f"const {kind} *const part = (const {kind} *)({theirs});")
                 self._over(kept.axes, self.folds[r].take(f"m{r}[{index}]", f"part[{index}]"), r)
 
@@ -319,7 +273,7 @@ class LoopsWriter:
         if r < self.first:
             access = self.kernel.loads[r]
             dtype = access.value.dtype
-            value = loaded(f"a{r}[{_offset(access.at)}]", dtype)
+            value = loaded(f"a{r}[{offset(access.at)}]", dtype)
         else:
             instr = self.kernel.body[r - self.first]
             dtype = instr.node.dtype
@@ -329,7 +283,7 @@ class LoopsWriter:
         self.known.add(r)
         for k, store in enumerate(self.kernel.stores):
             if work.stores and store.register == r:
-                at = _offset(store.access.at)
+                at = offset(store.access.at)
                 self.out.add(f"y{k}[{at}] = {stored(f'r{r}', store.access.value.dtype)};")
         kept = self.nest.kept.get(r)
         if kept is not None and kept.store is None and r not in self.folds:
@@ -354,7 +308,7 @@ class LoopsWriter:
             return f"r{r}"
         kept = self.nest.kept[r]
         if kept.store is not None:
-            return f"y{kept.store}[{_offset(self.kernel.stores[kept.store].access.at)}]"
+            return f"y{kept.store}[{offset(self.kernel.stores[kept.store].access.at)}]"
         return f"m{r}[{self._index(kept)}]"
 
     # Memory.
@@ -369,24 +323,5 @@ class LoopsWriter:
         terms = []
         for axis, stride in zip(kept.axes, at.strides, strict=True):
             lane = kept.lanes and axis == kept.axes[-1]
-            terms.append(_times(f"(i{axis} - s)" if lane else f"i{axis}", stride))
+            terms.append(times(f"(i{axis} - s)" if lane else f"i{axis}", stride))
         return " + ".join(terms) or "0"
-
-
-def _offset(at: Strided) -> str:
-    """Where the element at the loops' indices lies."""
-    terms = [
-        _times(f"i{axis}", stride) for axis, stride in enumerate(at.strides) if not same(stride, 0)
-    ]
-    if not same(at.offset, 0):
-        terms.append(size(at.offset))
-    return " + ".join(terms) or "0"
-
-
-def _times(index: str, stride: Size) -> str:
-    return index if same(stride, 1) else f"{index} * {_parenthesised(size(stride))}"
-
-
-def _parenthesised(text: str) -> str:
-    return text if text.replace("_", "").isalnum() else f"({text})"
-

@@ -14,11 +14,13 @@ import numpy.typing as npt
 
 from deepgraph.backends import Bound, Source, leaf_value, library, runtime, toolchain
 from deepgraph.backends import text as python
+from deepgraph.backends.ccalls import OWN, TEMPLATES, CallWriter
+from deepgraph.backends.cfunction import Lines
 from deepgraph.backends.clike import memory_type, size, size_name
-from deepgraph.backends.cloops import Lines, LoopsWriter
-from deepgraph.backends.numpy import view
+from deepgraph.backends.cloops import LoopsWriter
+from deepgraph.backends.numpy import storage, view
 from deepgraph.backends.numpylike import Driver, leaves, timed, where
-from deepgraph.backends.pool import threads
+from deepgraph.config import threads
 from deepgraph.dims import Size, at_least, bind
 from deepgraph.expr import Expr
 from deepgraph.plan import Plan
@@ -37,7 +39,7 @@ class NativeBackend:
     """C for the processor at hand, compiled once and kept on disk."""
 
     name = "native"
-    target = Target("native", atomic=True)
+    target = Target("native", atomic=True, own=OWN)
 
     def missing(self) -> str | None:
         """Why no C can be compiled here, or None."""
@@ -76,11 +78,13 @@ class NativeDriver(Driver):
         texts = [_HEADER]
         for number, kernel in enumerate(self.plan.schedule.kernels):
             comment = f"{kernel.name}: {where(self.plan, kernel)}"
-            if kernel.kind == "call":
+            text = self._functions(kernel, f"k{number}", comment)
+            if text is None:
                 self.lines += [f"# {comment}", *self._call(kernel).splitlines()]
                 self._open = False
             else:
-                texts.append(self._loops(kernel, f"k{number}", comment))
+                over = kernel.space or kernel.body[0].node.shape
+                texts.append(f"// {comment}\n// {kernel.kind} over {over}\n{text}")
         if self.plan.commits:
             self.lines.append("# new values")
         for parameter, value in self.plan.commits:
@@ -91,16 +95,22 @@ class NativeDriver(Driver):
     def _cuts(self) -> list[str]:
         return []
 
-    def _loops(self, kernel: Kernel, name: str, comment: str) -> str:
-        """The text of a fused kernel; the part that is open runs it."""
-        nest = self.plan.nests[kernel]
-        writer = LoopsWriter(nest, name, self.size_at, self._lines)
+    def _functions(self, kernel: Kernel, name: str, comment: str) -> str | None:
+        """The text of a kernel, which the part that is open runs; None if it is NumPy's."""
+        if kernel.kind != "call":
+            loops = LoopsWriter(self.plan.nests[kernel], name, self.size_at, self._lines)
+            text, functions = loops.text(), loops.functions
+        elif write := TEMPLATES.get(kernel.body[0].node.op.name):
+            call = CallWriter(kernel, name, self.size_at, len(self.plan.scratch[kernel]))
+            write(call)
+            text, functions = str(call.out), call.functions
+        else:
+            return None
         args = ", ".join(self._pointers(kernel))
-        effort = _effort(kernel)
-        self._run(comment, f"{name}(call, me, few, {args});", effort)
-        if nest.end:
-            self._run("", f"{name}_end(call, me, few, {args});", effort)
-        return f"// {comment}\n// {kernel.kind} over {kernel.space}\n{writer.text()}"
+        for k, function in enumerate(functions):
+            statement = f"{function}(call, me, few, {args});"
+            self._run("" if k else comment, statement, _effort(kernel))
+        return text
 
     def _run(self, comment: str, statement: str, effort: Size) -> None:
         """A statement of the part that is open, or of a new one; all threads wait for it."""
@@ -182,16 +192,15 @@ class NativeProgram:
             low = start + binding.offsets[index]
             return np.ndarray(shape, dtype, arena, low)
 
-        stored = [p.storage() for p in graph.parameters]
+        stored = [storage(p) for p in graph.parameters]
         constants = [np.ascontiguousarray(leaf_value(c, sizes)) for c in leaves(plan)]
         arrays = len(graph.placeholders) + len(graph.outputs)
         call = runtime.Call(
             arrays,
             [*(a.ctypes.data for a in (*stored, *constants)),
              *(arena.ctypes.data + start + low for low in binding.offsets)],
-            [sizes[n] for n in graph.sizes],
+            [sizes[n] for n in graph.sizes], (arena, stored, constants, self.library),
         )  # fmt: skip
-        call.keep = (arena, stored, constants, self.library)
         scope: dict[str, Any] = {
             "np": np, "lib": library, "view": view, "slot": slot, "parameters": stored,
             "constants": constants, "tick": tick,

@@ -125,7 +125,7 @@ class NumpyProgram:
         graph = plan.schedule.graph
         scope: dict[str, Any] = {
             "np": np, "lib": library, "view": view, "slot": slot, "cut": cut_kernel,
-            "parameters": [_storage(p) for p in graph.parameters],
+            "parameters": [storage(p) for p in graph.parameters],
             "constants": [leaf_value(c, sizes) for c in leaves(plan)],
             "tick": tick, **{size_name(n): sizes[n] for n in graph.sizes},
         }  # fmt: skip
@@ -141,7 +141,8 @@ def _both(main: Callable[..., None], end: Callable[..., None]) -> Callable[..., 
     return run
 
 
-def _storage(p: Expr) -> Array:
+def storage(p: Expr) -> Array:
+    """The memory of a parameter."""
     assert isinstance(p, Parameter)
     return p.storage()  # type: ignore[no-any-return]
 

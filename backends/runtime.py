@@ -28,12 +28,14 @@ class _Call(ctypes.Structure):
 class Call:
     """What the parts of one step work on: addresses of memory by number, and named sizes.
 
-    `arrays` of the addresses, the first ones, are set by each call. Whoever makes this keeps the
-    memory of the others alive, `callers` included.
+    `arrays` of the addresses, the first ones, are set by each call. What holds the memory of the
+    others, `keeps`, lives as long as this and its callers.
     """
 
-    def __init__(self, arrays: int, addresses: Sequence[int], sizes: Sequence[int]) -> None:
-        self.arrays = arrays
+    def __init__(
+        self, arrays: int, addresses: Sequence[int], sizes: Sequence[int], keeps: object = None
+    ) -> None:
+        self.arrays, self._keeps = arrays, keeps
         self.at = (ctypes.c_void_p * (arrays + len(addresses)))(*[None] * arrays, *addresses)
         self._sizes = (ctypes.c_int64 * len(sizes))(*sizes)
         found = toolchain.blas()

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from deepgraph.expr import Expr, Type
+
+Own = Callable[[Expr], Sequence[Type]]  # memory of each thread's own
 
 
 @dataclass(frozen=True)
@@ -18,6 +23,7 @@ class Target:
     atomic: bool
     optimised: bool = True  # False: it runs graphs as they were declared
     natives: frozenset[str] = frozenset()  # operations it has although they have a definition
+    own: Mapping[str, Own] = field(default_factory=dict)  # calls it has code for, not NumPy's
     max_operands: int = 64  # values a kernel may read
     max_nodes: int = 500  # instructions a kernel may hold
     block: int = 1 << 17  # elements of a block, where a kernel runs block by block

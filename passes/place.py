@@ -191,13 +191,16 @@ class _Planner:
         elif kernel in self.nests:
             loops = self.nests[kernel]
             wanted += [(loops.extents(k), k.dtype, low, high) for k in loops.memory]
-        elif rule := kernel.body[0].node.op.scratch:
-            wanted += [(t.shape, t.dtype, low, high) for t in rule(kernel.body[0].node)]
+        else:
+            node = kernel.body[0].node
+            if rule := self.target.own.get(node.op.name, node.op.scratch):
+                wanted += [(t.shape, t.dtype, low, high) for t in rule(node)]
         pieces = []
         for shape, dtype, first, last in wanted:
             size = product(shape) * dtype.itemsize
             self.slots.append(Slot(size, first, last if self.reuse else self.end, scratch=True))
-            pieces.append(Scratch(shape, dtype, len(self.slots) - 1, each=kernel in self.nests))
+            each = kernel in self.nests or kernel.body[0].node.op.name in self.target.own
+            pieces.append(Scratch(shape, dtype, len(self.slots) - 1, each))
         self.scratch[kernel] = tuple(pieces)
 
 
