@@ -122,6 +122,24 @@ def test_threads_that_fell_asleep_wake(threads: int, parts: ctypes.CDLL) -> None
         time.sleep(0.001)  # longer than a worker spins for its next call
 
 
+def test_threads_without_work_sleep(parts: ctypes.CDLL) -> None:
+    """Workers between two calls, and those that wait for a late one at a barrier."""
+    rounds = Rounds(parts, 1, 4)
+    late = runtime.Call(1, [], [50_000_000])
+    alone, together = (
+        late.caller(runtime.address(parts, "late"), threads=threads) for threads in (1, 4)
+    )
+    used = []
+    for work in (lambda: (rounds.check(0), time.sleep(0.2)), lambda: alone(np.zeros(1, np.int64)),
+                 lambda: together(np.zeros(4, np.int64))):  # fmt: skip
+        start = time.process_time()
+        work()
+        used.append(time.process_time() - start)
+    idle, one, four = used
+    assert idle < 0.02
+    assert four < 1.5 * one + 0.02
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_python_threads_at_once(threads: int, parts: ctypes.CDLL) -> None:
     """Those that need the team wait for each other; each has the memory of its own call."""
