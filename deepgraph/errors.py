@@ -34,6 +34,10 @@ class DTypeError(GraphError, TypeError):
     """Dtypes that an operation does not take, or a feed that would lose precision."""
 
 
+class ArgumentError(GraphError, TypeError):
+    """Arguments that a function does not take, or of a type that it does not."""
+
+
 class DomainError(GraphError, ValueError):
     """A value for which an operation is not defined, known at declaration."""
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 import numpy as np
 
+from deepgraph.arguments import misfit
 from deepgraph.dims import Dim, Shape, Size, product, same_shape
 from deepgraph.drawn import Drawn
 from deepgraph.dtypes import DType, as_dtype
@@ -101,6 +102,7 @@ class Op:
     params: tuple[str, ...] = field(init=False)
     attr_names: tuple[str, ...] = field(init=False)
     defaults: dict[str, Any] = field(init=False)
+    __signature__: inspect.Signature = field(init=False)
 
     def __post_init__(self) -> None:
         signature = inspect.signature(self.rule)
@@ -124,7 +126,9 @@ class Op:
         if kwargs or len(args) != len(self.params):
             given = self.defaults | dict(zip(self.params, args, strict=False)) | kwargs
             if len(args) > len(self.params) or len(given) != len(self.params):
-                self.__signature__.bind(*args, **kwargs)  # type: ignore[attr-defined]  # raises
+                wrong = misfit(self.__signature__, args, kwargs)
+                assert wrong is not None
+                raise explained(wrong, self.name, here())
             values = [given[k] for k in self.params]
         origin = here()
         operands = tuple(values[0]) if self.variadic else values[: self.arity]
@@ -407,12 +411,13 @@ _set_op, _set_inputs, _set_attrs, _set_shape, _set_dtype, _set_origin = (
 )
 
 
-def explaining(function: Function) -> Function:
+def explaining(function: Function, name: str = "") -> Function:
     """What the function raises names it and points at the user's line, as ops' errors do.
 
-    Of functions within each other the outermost is named: the one that the user wrote.
+    So does a TypeError if the arguments are not those that it takes. Of functions within each other
+    the outermost is named: the one that the user wrote.
     """
-    name = function.__name__.strip("_")
+    name = name or function.__name__.strip("_")
 
     @wraps(function)
     def declared(*args: Any, **kwargs: Any) -> Any:
@@ -423,6 +428,10 @@ def explaining(function: Function) -> Function:
             if error.origin is not None and error.origin.same(origin):
                 error.args, error.details = (error.bare,), []
             raise explained(error, name, origin, inputs) from None
+        except TypeError:
+            if (wrong := misfit(inspect.signature(function), args, kwargs)) is None:
+                raise
+            raise explained(wrong, name, here()) from None
 
     return cast(Function, declared)
 

@@ -15,7 +15,7 @@ FOLDERS = {"deepgraph": "deepgraph", "deepgraph.backends": "backends", "deepgrap
 # A module imports from its own line and the lines above. "deepgraph" is deepgraph/__init__.py.
 ORDER = """
 polynomial reading dims dtypes drawn errors
-literal config
+literal config arguments
 expr
 parameter ops provenance
 namespace

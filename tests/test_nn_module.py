@@ -282,7 +282,7 @@ def test_sequential_is_a_sequence_of_layers() -> None:
     assert [*net][-1] is net[-1]
     tail = net[2:]
     assert [p.shape for p in tail.parameters] == [(4, 3), (3,), (3, 2), (2,)]
-    with pytest.raises(GraphError, match=r"called on an expression: 3"):
+    with pytest.raises(GraphError, match=r"called on an expression: got 3"):
         nn.Sequential(nn.Dense(2), 3)  # type: ignore[arg-type]
     with pytest.raises(GraphError, match=r"write Flatten\(\.\.\.\)"):
         nn.Sequential(nn.Flatten)

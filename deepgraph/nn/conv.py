@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from deepgraph import ops
+from deepgraph.arguments import whole
 from deepgraph.dims import pretty
 from deepgraph.errors import ShapeError
 from deepgraph.expr import Expr
 from deepgraph.nn.init import constant, glorot_uniform
-from deepgraph.nn.module import Init, Module
+from deepgraph.nn.module import Init, Module, initialiser
+from deepgraph.ops.window import pair
 from deepgraph.parameter import Parameter
 
 
@@ -30,13 +32,12 @@ class Conv2D(Module):
         dilation: int | tuple[int, int] = 1, groups: int = 1,
         bias: bool | Init = True, init: Init = glorot_uniform,
     ) -> None:  # fmt: skip
-        self.filters = filters
-        self.kernel = (kernel, kernel) if isinstance(kernel, int) else tuple(kernel)
-        self.options = {
-            "stride": stride, "padding": padding, "dilation": dilation, "groups": groups
-        }  # fmt: skip
-        self.weight_init = init
-        self.bias_init = constant if bias is True else bias
+        self.filters = whole("filters", filters)
+        self.kernel = pair(kernel, "kernel")
+        self.stride, self.dilation = pair(stride, "stride"), pair(dilation, "dilation")
+        self.padding, self.groups = padding, whole("groups", groups)
+        self.weight_init = initialiser("init", init)
+        self.bias_init = initialiser("bias", constant if bias is True else bias)
 
     def forward(self, x: Expr) -> Expr:
         """(batch, channels, height, width) to (batch, filters, ...)."""
@@ -44,9 +45,12 @@ class Conv2D(Module):
             raise ShapeError(
                 f"needs images (batch, channel, height, width): got {pretty(x.shape)}"
             )  # fmt: skip
-        shape = (self.filters, x.shape[1] // self.options["groups"], *self.kernel)
+        shape = (self.filters, x.shape[1] // self.groups, *self.kernel)
         weight = self.parameter("weight", shape, self.weight_init, x.dtype)
-        y = ops.conv2d(x, weight, **self.options)
+        y = ops.conv2d(
+            x, weight, stride=self.stride, padding=self.padding, dilation=self.dilation,
+            groups=self.groups,
+        )  # fmt: skip
         if self.bias_init is False:
             return y
         bias = self.parameter("bias", (self.filters,), self.bias_init, x.dtype)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from deepgraph.arguments import whole
 from deepgraph.errors import ShapeError
 from deepgraph.expr import Expr
 from deepgraph.nn.init import constant, glorot_uniform
-from deepgraph.nn.module import Init, Module
+from deepgraph.nn.module import Init, Module, initialiser
 from deepgraph.parameter import Parameter
 
 
@@ -27,9 +28,9 @@ class Dense(Module):
     def __init__(
         self, n_out: int, *, bias: bool | Init = True, init: Init = glorot_uniform
     ) -> None:
-        self.n_out = n_out
-        self.weight_init = init
-        self.bias_init = constant if bias is True else bias
+        self.n_out = whole("n_out", n_out)
+        self.weight_init = initialiser("init", init)
+        self.bias_init = initialiser("bias", constant if bias is True else bias)
 
     def forward(self, x: Expr) -> Expr:
         """(..., n_in) to (..., n_out)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deepgraph import ops
-from deepgraph.errors import GraphError
+from deepgraph.arguments import number
 from deepgraph.expr import Expr
 from deepgraph.nn.module import Module
 
@@ -12,7 +12,7 @@ class Dropout(Module):
     """`dg.dropout`: in training each element is 0 with probability `rate`, else over 1 - rate."""
 
     def __init__(self, rate: float = 0.5) -> None:
-        self.rate = _rate("Dropout", rate)
+        self.rate = number("rate", rate, "[0, 1)")
 
     def forward(self, x: Expr, training: bool) -> Expr:
         """The shape of x."""
@@ -26,7 +26,7 @@ class SpatialDropout(Module):
     """
 
     def __init__(self, rate: float = 0.5) -> None:
-        self.rate = _rate("SpatialDropout", rate)
+        self.rate = number("rate", rate, "[0, 1)")
 
     def forward(self, x: Expr, training: bool) -> Expr:
         """The shape of x."""
@@ -34,9 +34,3 @@ class SpatialDropout(Module):
             return x
         draw = ops.uniform((*x.shape[:2], *[1] * (x.ndim - 2)))
         return ops.where(draw >= self.rate, x * (1 / (1 - self.rate)), 0.0)
-
-
-def _rate(name: str, rate: float) -> float:
-    if not 0 <= rate < 1:
-        raise GraphError(f"{name}: rate is a number in [0, 1): got {rate}")
-    return float(rate)

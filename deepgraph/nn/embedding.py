@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from deepgraph import ops
+from deepgraph.arguments import whole
+from deepgraph.dtypes import as_dtype
 from deepgraph.expr import Expr
 from deepgraph.nn.init import normal
-from deepgraph.nn.module import Init, Module
+from deepgraph.nn.module import Init, Module, initialiser
 from deepgraph.parameter import Parameter
 
 
@@ -17,8 +19,8 @@ class Embedding(Module):
     weight: Parameter
 
     def __init__(self, n: int, size: int, init: Init = normal, dtype: Any = "float32") -> None:
-        self.n, self.size = n, size
-        self.init, self.dtype = init, dtype
+        self.n, self.size = whole("n", n), whole("size", size)
+        self.init, self.dtype = initialiser("init", init), as_dtype(dtype)
 
     def forward(self, indices: Expr) -> Expr:
         """Whole numbers of any shape to (*shape, size)."""

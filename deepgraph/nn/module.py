@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
+from deepgraph.arguments import call_text
 from deepgraph.dims import Shape, pretty
 from deepgraph.dtypes import DType, as_dtype, is_float
-from deepgraph.errors import DTypeError, GraphError, Origin, ShapeError, here, scope
-from deepgraph.expr import explained
+from deepgraph.errors import ArgumentError, DTypeError, GraphError, Origin, ShapeError, here, scope
+from deepgraph.expr import explained, explaining
 from deepgraph.parameter import Parameter
 
 Initialiser = Callable[[tuple[int, ...], np.random.Generator], npt.ArrayLike]
@@ -55,6 +57,7 @@ class _Call:
 
 
 _running: ContextVar[_Call | None] = ContextVar("deepgraph_module", default=None)
+_count = itertools.count()
 _trained: WeakKeyDictionary[Module, Origin] = WeakKeyDictionary()  # no part of a copy or a pickle
 
 
@@ -64,7 +67,9 @@ class Module:
     Modules and parameters are found in the attributes, in the order they were set, also inside
     lists, tuples and dicts; a parameter is called by the path that leads to it, such as
     `blocks.0.conv.weight`. `training=True` at the outermost call holds for every module inside; a
-    `forward` that takes `training` gets it. Weights are drawn at the first call.
+    `forward` that takes `training` gets it. Weights are drawn at the first call, from the `seed` of
+    the module that is called: an attribute that may be set, and counts the modules of a process
+    unless it is. So two layers start differently, and a program that runs again starts alike.
 
     >>> from deepgraph import nn
     >>> class Net(nn.Module):
@@ -76,7 +81,7 @@ class Module:
     """
 
     name: str = ""  # what the paths start with if this is the outermost module
-    seed: int | None = 0  # what all weights are drawn from if this is the outermost module
+    seed: int | None  # what all weights are drawn from if this is the outermost module
     statistics: ClassVar[tuple[str, ...]] = ()  # attributes that are updated, but not learned
     _met: bool = False  # an input
 
@@ -85,7 +90,15 @@ class Module:
     if TYPE_CHECKING:
         forward: Callable[..., Any]
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        made = super().__new__(cls)
+        if not hasattr(cls, "seed"):
+            made.seed = next(_count)
+        return made
+
     def __init_subclass__(cls) -> None:
+        if "__init__" in vars(cls):
+            cls.__init__ = explaining(cls.__init__, cls.__name__)  # type: ignore[method-assign]
         if hasattr(cls, "forward"):
             cls._takes_training = "training" in inspect.signature(cls.forward).parameters
 
@@ -214,7 +227,7 @@ class Module:
         lines = []
         for place, module in _tree(self):
             shapes = [f"{label} {pretty(p.shape)}" for label, p in _items(module, Parameter)]
-            lines.append("  ".join(filter(None, [place.path, type(module).__name__, *shapes])))
+            lines.append("  ".join(filter(None, [place.path, call_text(module, _shown), *shapes])))
         return "\n".join(lines)
 
 
@@ -228,10 +241,33 @@ def _made(label: str, shape: tuple[int, ...], init: Init, dtype: DType, call: _C
         call.drawn += 1
         seed = np.random.SeedSequence(call.outermost.seed, spawn_key=numbers)
         init = init(shape, np.random.default_rng(seed))
-    values = np.asarray(init)
+    values = np.asarray(initialiser(f"what init gives for {label}", init))
     if values.ndim and values.shape != shape:
         raise ShapeError(f"{label} has shape {pretty(shape)}: init gives {pretty(values.shape)}")
     return Parameter(np.broadcast_to(values, shape), label, dtype)
+
+
+def _shown(argument: Any) -> str | None:
+    """An argument of a layer as text, if it is short; what is in it has a line of its own."""
+    if isinstance(argument, Module | Parameter):
+        return None
+    text = getattr(argument, "__name__", repr(argument))
+    return text if len(text) <= 40 and "\n" not in text else None
+
+
+def initialiser(name: str, init: Any) -> Init:
+    """The argument, if it says how weights start."""
+    if not (callable(init) or isinstance(init, Parameter)):
+        try:
+            kind = np.asarray(init).dtype.kind
+        except ValueError:  # of lists that are not equally long
+            kind = "O"
+        if kind not in "biuf":
+            raise ArgumentError(
+                f"{name} is a function of shape and generator such as nn.init.normal, a number, an "
+                f"array or a parameter: got {init!r}"
+            )
+    return init  # type: ignore[no-any-return]
 
 
 def _items(module: Module, kind: type[Any]) -> Iterator[tuple[str, Any]]:

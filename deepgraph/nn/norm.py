@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from deepgraph import ops
+from deepgraph.arguments import number, whole
 from deepgraph.dims import maximum, pretty, product
 from deepgraph.dtypes import DType, accumulator
 from deepgraph.errors import ShapeError
@@ -40,7 +41,8 @@ class LayerNorm(Module):
     bias: Parameter
 
     def __init__(self, n_axes: int = 1, *, eps: float = 1e-5, affine: bool = True) -> None:
-        self.n_axes, self.eps, self.affine = n_axes, eps, affine
+        self.n_axes, self.affine = whole("n_axes", n_axes), affine
+        self.eps = number("eps", eps, "[0, inf)")
 
     def forward(self, x: Expr) -> Expr:
         """The shape of x."""
@@ -70,7 +72,8 @@ class BatchNorm(Module):
     statistics: ClassVar[tuple[str, ...]] = ("running_mean", "running_var")
 
     def __init__(self, *, momentum: float = 0.1, eps: float = 1e-5, affine: bool = True) -> None:
-        self.momentum, self.eps, self.affine = momentum, eps, affine
+        self.momentum, self.affine = number("momentum", momentum, "[0, 1]"), affine
+        self.eps = number("eps", eps, "[0, inf)")
 
     def forward(self, x: Expr, training: bool) -> Expr:
         """(batch, features, ...) to the same."""

@@ -7,6 +7,7 @@ from typing import Any
 from deepgraph import ops
 from deepgraph.expr import Expr
 from deepgraph.nn.module import Module
+from deepgraph.ops.window import pair
 
 Pair = int | tuple[int, int]
 
@@ -15,12 +16,13 @@ class MaxPool2D(Module):
     """`dg.max_pool2d`: the greatest of each window; `stride` is that of a window if not given."""
 
     def __init__(self, window: Pair, *, stride: Pair | None = None, padding: Any = "valid") -> None:
-        self.window = window
-        self.options = {"stride": stride, "padding": padding}
+        self.window = pair(window, "window")
+        self.stride = self.window if stride is None else pair(stride, "stride")
+        self.padding = padding
 
     def forward(self, x: Expr) -> Expr:
         """(batch, channels, height, width) to (batch, channels, fewer, fewer)."""
-        return ops.max_pool2d(x, self.window, **self.options)
+        return ops.max_pool2d(x, self.window, self.stride, self.padding)
 
 
 class AvgPool2D(Module):
@@ -30,14 +32,13 @@ class AvgPool2D(Module):
         self, window: Pair, *, stride: Pair | None = None, padding: Any = "valid",
         count_include_pad: bool = False,
     ) -> None:  # fmt: skip
-        self.window = window
-        self.options = {
-            "stride": stride, "padding": padding, "count_include_pad": count_include_pad
-        }  # fmt: skip
+        self.window = pair(window, "window")
+        self.stride = self.window if stride is None else pair(stride, "stride")
+        self.padding, self.count_include_pad = padding, count_include_pad
 
     def forward(self, x: Expr) -> Expr:
         """(batch, channels, height, width) to (batch, channels, fewer, fewer)."""
-        return ops.avg_pool2d(x, self.window, **self.options)
+        return ops.avg_pool2d(x, self.window, self.stride, self.padding, self.count_include_pad)
 
 
 class GlobalAvgPool2D(Module):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from deepgraph import ops
 from deepgraph.expr import Expr
-from deepgraph.nn.module import Init, Module
+from deepgraph.nn.module import Init, Module, initialiser
 from deepgraph.parameter import Parameter
 
 
@@ -17,7 +17,7 @@ class PReLU(Module):
     slope: Parameter
 
     def __init__(self, init: Init = 0.25) -> None:
-        self.init = init
+        self.init = initialiser("init", init)
 
     def forward(self, x: Expr) -> Expr:
         """The shape of x."""

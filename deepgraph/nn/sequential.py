@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any, overload
 
-from deepgraph.errors import GraphError
+from deepgraph.arguments import whole
+from deepgraph.errors import ArgumentError
 from deepgraph.expr import Expr
 from deepgraph.nn.module import Module
 
@@ -24,7 +25,12 @@ class Sequential(Module):
         for layer in layers:
             if isinstance(layer, type) or not callable(layer):
                 made = f"; write {layer.__name__}(...)" if isinstance(layer, type) else ""
-                raise GraphError(f"Sequential: a layer is called on an expression: {layer!r}{made}")
+                made = "; write Sequential(*layers)" if isinstance(layer, list | tuple) else made
+                raise ArgumentError(f"a layer is called on an expression: got {layer!r}{made}")
+        if seed is not None:
+            whole("seed", seed, 0)
+        if not isinstance(name, str):
+            raise ArgumentError(f"name is a text: got {name!r}")
         self.layers = layers
         self.seed = seed
         self.name = name

@@ -7,8 +7,9 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from deepgraph.arguments import call_text, number
 from deepgraph.dtypes import accumulator, is_float, promote
-from deepgraph.errors import DTypeError, GraphError, ShapeError, scope
+from deepgraph.errors import ArgumentError, DTypeError, GraphError, ShapeError, scope
 from deepgraph.expr import Expr, explaining
 from deepgraph.grad import grad
 from deepgraph.optim.clip import clip_norm as clipped_by_norm
@@ -30,12 +31,16 @@ class Optimizer:
 
     decoupled: ClassVar[bool] = False  # weight decay shrinks the weight, rather than the gradient
 
+    def __init_subclass__(cls) -> None:
+        if "__init__" in vars(cls):
+            cls.__init__ = explaining(cls.__init__, cls.__name__)  # type: ignore[method-assign]
+
     def __init__(self, lr: Rate, weight_decay: float = 0.0) -> None:
-        self.weight_decay = weight_decay
+        self.weight_decay = number("weight_decay", weight_decay, "[0, inf)")
         self.iteration = Parameter(np.int64(0), name="iteration")
         self.state: dict[str, Parameter] = {"iteration": self.iteration}
         self._slots: dict[tuple[str, Parameter], Parameter] = {}
-        self._lr: Any = lr
+        self._lr: Any = _checked(lr)
         self._declared = False
 
     def rule(
@@ -60,13 +65,18 @@ class Optimizer:
             self._slots[name, p] = self.state[label] = zeros
         return self._slots[name, p]
 
+    def __repr__(self) -> str:
+        return call_text(self, _shown)
+
     @property
     def lr(self) -> Any:
         """The learning rate: a number, or the expression of its schedule."""
         return self._lr.value[()] if isinstance(self._lr, Parameter) else self._lr
 
     @lr.setter
+    @explaining
     def lr(self, lr: Rate) -> None:
+        lr = _checked(lr)
         if isinstance(self._lr, Parameter) and not isinstance(lr, Expr) and not callable(lr):
             self._lr.assign(lr)
         elif self._declared:
@@ -89,6 +99,10 @@ class Optimizer:
         Called again, for another loss or other parameters, it goes on with the same state.
         """
         learned = _distinct(parameters)
+        if clip_value is not None:
+            clip_value = number("clip_value", clip_value, "(0, inf]")
+        if clip_norm is not None:
+            clip_norm = number("clip_norm", clip_norm, "(0, inf]")
         rate = self._rate(learned)
         with scope(type(self).__name__):
             gradients = grad(loss, learned)
@@ -126,13 +140,29 @@ class Optimizer:
 def _distinct(parameters: Iterable[Parameter]) -> list[Parameter]:
     if hasattr(parameters, "parameters"):
         raise DTypeError(f"updates are of parameters: write {type(parameters).__name__}.parameters")
+    if isinstance(parameters, Expr) or not isinstance(parameters, Iterable):
+        given = getattr(parameters, "name", "") or "parameter"
+        raise ArgumentError(f"parameters are a list: got {parameters!r}; write [{given}]")
     found = list(dict.fromkeys(parameters))
     for p in found:
         if not isinstance(p, Parameter):
             raise DTypeError(f"updates are of parameters: got {p!r}")
+        if not is_float(p.dtype):
+            raise DTypeError(f"only floats are learned: got {p!r}")
     if not found:
         raise GraphError("there are no parameters to update")
     return [p for p in found if p.rate != 0]
+
+
+def _checked(lr: Any) -> Any:
+    """The learning rate, if it is a number, an expression or a function."""
+    schedule = isinstance(lr, Expr) or callable(lr)
+    return lr if schedule else number("lr", lr, "[0, inf)")
+
+
+def _shown(argument: Any) -> str:
+    value = argument.value[()] if isinstance(argument, Parameter) else argument
+    return str(value)
 
 
 def _cast(x: Expr, dtype: Any) -> Expr:

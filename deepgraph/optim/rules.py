@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from deepgraph import ops
-from deepgraph.errors import GraphError
+from deepgraph.arguments import number
+from deepgraph.errors import ArgumentError, GraphError
 from deepgraph.expr import Expr
 from deepgraph.optim.optimizer import Optimizer, Rate
 from deepgraph.parameter import Parameter
@@ -26,9 +27,9 @@ class SGD(Optimizer):
         weight_decay: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__(lr, weight_decay)
+        self.momentum, self.nesterov = number("momentum", momentum, "[0, inf)"), nesterov
         if nesterov and not momentum:
-            raise GraphError("SGD: nesterov is a form of momentum: got momentum=0")
-        self.momentum, self.nesterov = momentum, nesterov
+            raise GraphError("nesterov is a form of momentum: got momentum=0")
 
     def rule(self, p: Parameter, x: Expr, g: Expr, lr: Expr, new: New) -> Expr:
         """One step."""
@@ -51,7 +52,8 @@ class RMSProp(Optimizer):
         weight_decay: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__(lr, weight_decay)
-        self.alpha, self.eps, self.momentum = alpha, eps, momentum
+        self.alpha, self.eps = number("alpha", alpha, "[0, 1)"), number("eps", eps, "[0, inf)")
+        self.momentum = number("momentum", momentum, "[0, inf)")
 
     def rule(self, p: Parameter, x: Expr, g: Expr, lr: Expr, new: New) -> Expr:
         """One step."""
@@ -73,7 +75,7 @@ class Adagrad(Optimizer):
 
     def __init__(self, lr: Rate = 0.01, eps: float = 1e-10, weight_decay: float = 0.0) -> None:
         super().__init__(lr, weight_decay)
-        self.eps = eps
+        self.eps = number("eps", eps, "[0, inf)")
 
     def rule(self, p: Parameter, x: Expr, g: Expr, lr: Expr, new: New) -> Expr:
         """One step."""
@@ -95,7 +97,10 @@ class Adam(Optimizer):
         weight_decay: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__(lr, weight_decay)
-        self.betas, self.eps = betas, eps
+        if not isinstance(betas, tuple | list) or len(betas) != 2:
+            raise ArgumentError(f"betas are two numbers: got {betas!r}")
+        self.betas = number("beta1", betas[0], "[0, 1)"), number("beta2", betas[1], "[0, 1)")
+        self.eps = number("eps", eps, "[0, inf)")
 
     def rule(self, p: Parameter, x: Expr, g: Expr, lr: Expr, new: New) -> Expr:
         """One step."""
