@@ -42,7 +42,7 @@ def misfit(
     except TypeError as error:
         known = [p for p in signature.parameters if p != "self"]
         wrong = next((k for k in kwargs if k not in signature.parameters), "")
-        meant = [k for k in _ELSEWHERE.get(wrong, "").split() if k in known and k not in kwargs]
+        meant = [k for k in _ELSEWHERE.get(wrong, "").split() if k in known]
         meant = meant or difflib.get_close_matches(wrong, known, 1)
         hint = f"write {meant[0]}=" if meant else f"it takes {', '.join(known) or 'none'}"
         return ArgumentError(f"{error}: {hint}")

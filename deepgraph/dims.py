@@ -19,6 +19,10 @@ from deepgraph.errors import GraphError
 from deepgraph.polynomial import Terms
 
 
+class UnboundSizeError(GraphError, TypeError):
+    """A Python construct asked a named size for a number."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Dim:
     """A size that is known once arrays are fed: made by `dim`, and by arithmetic on sizes.
@@ -87,6 +91,14 @@ class Dim:
 
     def __lt__(self, other: Size) -> bool:
         return _decide("<", self, other, lambda a, b: poly.is_nonnegative(poly.gap(b, a)))
+
+    def __index__(self) -> int:
+        raise UnboundSizeError(
+            f"the size {self} is known once arrays are fed: use dg.arange for range, dg.zeros for "
+            "np.zeros, and so on"
+        )
+
+    __int__ = __float__ = __index__
 
     def __bool__(self) -> bool:
         return not _decide("bool", self, 0, lambda a, b: poly.is_zero(a))

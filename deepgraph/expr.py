@@ -288,6 +288,11 @@ class Expr(Drawn):
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Expr]:
+        if not self.shape or not isinstance(self.shape[0], int):
+            raise _no_value(
+                self, "has no length known now to iterate over: for several expressions write a "
+                "list, [x, y]; for its rows give axis 0 a known size"
+            )  # fmt: skip
         return (self[i] for i in range(len(self)))
 
     def __contains__(self, other: Any) -> NoReturn:

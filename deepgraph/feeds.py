@@ -152,6 +152,8 @@ def converted(name: str, given: Any, dtype: np.dtype[Any]) -> Array:
         raise DTypeError(f"feed {name} is an expression: feed an array, or compile it in")
     if isinstance(given, np.ma.MaskedArray):
         raise DTypeError(f"feed {name} is a masked array: fill what is masked, {name}.filled(0)")
+    if given is None:
+        raise DTypeError(f"feed {name} is None: feed an array, a list or a number")
     if not hasattr(given, "__array__") and hasattr(given, "__dlpack__"):
         given = np.from_dlpack(given)
     try:
@@ -166,7 +168,7 @@ def converted(name: str, given: Any, dtype: np.dtype[Any]) -> Array:
             array = array.astype(dtype)
         else:
             hint = f'; write {name}.astype("{dtype.name}")' if array.dtype.kind in "biuf" else ""
-            raise _wrong_dtype(name, array, dtype, hint)
+            raise _wrong_dtype(name, given, array, dtype, hint)
     return np.require(array, requirements="C")
 
 
@@ -183,16 +185,19 @@ def _weakly(name: str, array: Array, dtype: np.dtype[Any]) -> Array:
         info = np.iinfo(dtype)
         cast, fits = array.astype(dtype), (array >= info.min) & (array <= info.max)
     else:
-        raise _wrong_dtype(name, array, dtype)
+        raise _wrong_dtype(name, array, array, dtype)
     if not fits.all():
         first = array[~fits].flat[0]
         raise DTypeError(f"feed {name} holds {first}, out of the range of {dtype.name}")
     return cast
 
 
-def _wrong_dtype(name: str, array: Array, dtype: np.dtype[Any], hint: str = "") -> DTypeError:
+def _wrong_dtype(
+    name: str, given: Any, array: Array, dtype: np.dtype[Any], hint: str = ""
+) -> DTypeError:  # fmt: skip
     if array.dtype.kind not in "biufcV":
-        return DTypeError(f"feed {name} is not an array of numbers: got {array.dtype.name}")
+        got = array.dtype.name if isinstance(given, np.ndarray) else type(given).__name__
+        return DTypeError(f"feed {name} is not an array of numbers: got {got}")
     return DTypeError(
         f"feed {name} has another dtype: wants {dtype.name}, got {array.dtype.name}{hint}"
     )

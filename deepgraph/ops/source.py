@@ -35,10 +35,13 @@ def _as_size(n: Any) -> Size:
         return n
     if isinstance(n, int | np.integer) and not isinstance(n, bool):
         if n < 0:
-            raise ShapeError(f"a size is not negative: {n}")
+            raise ShapeError(f"a size is not negative: got {n}{_NAMES if n == -1 else ''}")
         return int(n)
-    raise ShapeError(f"a size is a whole number or a name: got {n!r}")
+    unknown = n is None or n is ...
+    raise ShapeError(f"a size is a whole number or a name: got {n!r}{_NAMES if unknown else ''}")
 
+
+_NAMES = '; for one that is known when arrays are fed write a name, such as "batch"'
 
 @op(Kind.SOURCE)
 def placeholder(name: str, shape: Shape = (), dtype: Any = "float32") -> Type:
