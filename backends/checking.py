@@ -10,10 +10,10 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 
-def check_index(x: Array, n: int, out: Array) -> None:
-    """x, if all of it is in [0, n); else IndexError."""
+def check_index(x: Array, n: int, out: Array, what: str) -> None:
+    """x, if all of it is in [0, n); else IndexError, which calls one of them `what`."""
     unsigned = x.view(np.dtype(f"u{x.dtype.itemsize}"))  # a negative number is a large one there
     if x.size and np.maximum.reduce(unsigned, axis=None) >= n:
         bad = x[(x < 0) | (x >= n)]
-        raise IndexError(f"check_index: index {bad.flat[0]} is out of range: needs 0 to {n - 1}")
+        raise IndexError(f"{what} {bad.flat[0]} is out of range: needs 0 to {n - 1}")
     np.copyto(out, x)

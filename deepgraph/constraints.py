@@ -23,7 +23,7 @@ class Constraint:
         if bind(self.need.low, sizes) < 0:
             given = ", ".join(f"{k}={v}" for k, v in sizes.items())
             raise self.need.error(
-                f"{self.node.op.name}: {self.need.what} for {given}\n"
+                f"{self.need.by or self.node.op.name}: {self.need.what} for {given}\n"
                 f"  at {self.node.origin.show()}"
             )
 

@@ -56,6 +56,7 @@ class Need(NamedTuple):
     low: Size
     what: str
     error: type[GraphError]
+    by: str = ""  # who needs it, if not the operation
 
 
 class Example(NamedTuple):
@@ -125,7 +126,8 @@ class Op:
         values: Sequence[Any] = args
         if kwargs or len(args) != len(self.params):
             given = self.defaults | dict(zip(self.params, args, strict=False)) | kwargs
-            if len(args) > len(self.params) or len(given) != len(self.params):
+            twice = not kwargs.keys().isdisjoint(self.params[: len(args)])
+            if twice or len(args) > len(self.params) or given.keys() != set(self.params):
                 wrong = misfit(self.__signature__, args, kwargs)
                 assert wrong is not None
                 raise explained(wrong, self.name, here())
@@ -168,7 +170,10 @@ FUNCTIONS: dict[str, Callable[..., Expr]] = {}  # operations and what is compose
 def op_named(name: str) -> Op:
     """The registered operation of this name or alias."""
     if name not in OPS:
-        raise GraphError(f"no operation is called {name!r}")
+        raise GraphError(
+            f"no operation is called {name!r}: import what declares it with @dg.op before loading "
+            "what it is part of"
+        )  # fmt: skip
     return OPS[name]
 
 

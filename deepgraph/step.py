@@ -25,7 +25,7 @@ from deepgraph.feeds import Feeds, Shapes
 from deepgraph.graph import Graph
 from deepgraph.ops.printing import quiet
 from deepgraph.parameter import Parameter
-from deepgraph.passes import Stage
+from deepgraph.passes import Stage, Stages
 from deepgraph.plan import Plan
 from deepgraph.results import Result, Results
 from deepgraph.schedule import Kernel, Schedule
@@ -112,7 +112,7 @@ class Step(Drawn):
         source: Source, backend: Backend,
     ) -> None:  # fmt: skip
         self.graph = graph
-        self.stages = dict(stages)
+        self.stages = Stages(stages)
         self.source = source
         self.plan: Plan = stages["place"].value
         self.backend = backend.name
@@ -164,11 +164,24 @@ class Step(Drawn):
             else:
                 self._context.run(ready.run, *arrays, *outs)
         except Exception as error:
+            if self._is_running():
+                raise FeedError(
+                    "a step is called while it runs: what runs inside it, such as a measure of "
+                    "dg.print, cannot call it"
+                ) from None
             explain_failure(error, self.schedule)
             raise
         finally:
             self._lock.release()
         return self._pack(outs)
+
+    def _is_running(self) -> bool:
+        """Is this very thread inside a call already? Its context then cannot be entered again."""
+        try:
+            self._context.run(int)
+        except RuntimeError:
+            return True
+        return False
 
     def _run_locked(
         self, run: Callable[..., None], arrays: Sequence[Array], outs: Sequence[Array]

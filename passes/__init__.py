@@ -38,6 +38,23 @@ class Stage:
     value: Any
 
 
+class Stages(dict[str, Stage]):
+    """The stages by name, `declared` first; prints as a table."""
+
+    def __repr__(self) -> str:
+        rows = [("pass", "level", "holds", "ms")]
+        for stage in self.values():
+            graph = stage.level == "graph"
+            plan = stage.value if graph else getattr(stage.value, "schedule", stage.value)
+            count = f"{len(plan.nodes)} nodes" if graph else f"{len(plan.kernels)} kernels"
+            rows.append((stage.name, stage.level, count, f"{stage.seconds * 1e3:.2f}"))
+        wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = (
+            "  ".join([*map(str.ljust, row[:3], wide), row[3].rjust(wide[3])]) for row in rows
+        )
+        return "\n".join(lines)
+
+
 def pipeline(
     target: Target, evaluate: Evaluate, hints: Mapping[str, int], donate: Collection[str]
 ) -> dict[str, Callable[[Any], Any]]:
@@ -65,7 +82,7 @@ def run(
     graph: Graph, target: Target, evaluate: Evaluate, without: Collection[str] = (),
     hints: Mapping[str, int] | None = None, donate: Collection[str] = (),
     check: Callable[[Stage], None] | None = None,
-) -> dict[str, Stage]:  # fmt: skip
+) -> Stages:  # fmt: skip
     """Run the passes over a graph; each result is verified and kept under the pass's name.
 
     `evaluate` gives the value of an expression of constants. `without` names passes to leave out:
@@ -81,7 +98,7 @@ def run(
         without = [n for n in NAMES if n not in _NEEDED]
     if unknown := set(donate) - {p.name for p in graph.placeholders}:
         raise GraphError(f"donate: no placeholder is called {min(unknown)!r}")
-    stages = {"declared": Stage("declared", "graph", 0.0, graph)}
+    stages = Stages(declared=Stage("declared", "graph", 0.0, graph))
     value: Any = graph
     for name, pass_ in pipeline(target, evaluate, hints or {}, donate).items():
         if name.partition(".")[0] in without:

@@ -8,7 +8,7 @@ from deepgraph.expr import Expr
 from deepgraph.graph import Graph, rewrite
 from deepgraph.target import Target
 
-MARKERS = ("stop_gradient", "reverse_gradient", "positive", "attach")
+MARKERS = ("stop_gradient", "reverse_gradient", "positive", "attach", "check_elements")
 
 
 def prune(graph: Graph, target: Target) -> Graph:

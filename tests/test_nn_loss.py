@@ -104,7 +104,7 @@ def test_a_class_out_of_range_is_an_index_error() -> None:
     loss = nn.softmax_cross_entropy(x * weight, t)
     step = dg.compile(loss, updates={weight: weight - dg.grad(loss, weight)})
     for bad in (4, -1):
-        with pytest.raises(IndexError, match=f"index {bad} is out of range: needs 0 to 3"):
+        with pytest.raises(IndexError, match=f"target {bad} is out of range: needs 0 to 3"):
             step(x=np.ones((2, 4), np.float32), t=[1, bad])
         np.testing.assert_array_equal(weight.value, np.ones(4))
     assert np.isfinite(step(x=np.ones((2, 4), np.float32), t=[0, 3]))

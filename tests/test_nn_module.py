@@ -290,8 +290,9 @@ def test_sequential_is_a_sequence_of_layers() -> None:
 
 def test_a_model_prints_its_layers() -> None:
     net = nn.Sequential(nn.Dense(4), nn.relu, nn.BatchNorm(affine=False))
-    assert repr(net).splitlines() == ["Sequential", "0  Dense", "2  BatchNorm"]
+    assert repr(net).splitlines() == ["Sequential", "0  Dense(4)", "2  BatchNorm(affine=False)"]
     net(x())
     assert repr(net).splitlines()[1:] == [
-        "0  Dense  weight (3, 4)  bias (4,)", "2  BatchNorm  running_mean (4,)  running_var (4,)"
+        "0  Dense(4)  weight (3, 4)  bias (4,)",
+        "2  BatchNorm(affine=False)  running_mean (4,)  running_var (4,)",
     ]  # fmt: skip

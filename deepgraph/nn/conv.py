@@ -34,8 +34,10 @@ class Conv2D(Module):
     ) -> None:  # fmt: skip
         self.filters = whole("filters", filters)
         self.kernel = pair(kernel, "kernel")
-        self.stride, self.dilation = pair(stride, "stride"), pair(dilation, "dilation")
-        self.padding, self.groups = padding, whole("groups", groups)
+        for name, given in (("stride", stride), ("dilation", dilation)):
+            pair(given, name)
+        self.stride, self.padding, self.dilation = stride, padding, dilation
+        self.groups = whole("groups", groups)
         self.weight_init = initialiser("init", init)
         self.bias_init = initialiser("bias", constant if bias is True else bias)
 

@@ -43,7 +43,8 @@ def softmax_cross_entropy(
         loss = ops.sum(each, k, keepdims=True)
     else:
         _check_classes(t, x, k)
-        is_target = ops.expand_dims(ops.check_index(t, x.shape[k]), k) == _count(x, k)
+        t = ops.check_index(t, x.shape[k], "target")
+        is_target = ops.expand_dims(t, k) == _count(x, k)
         loss = log_total - ops.sum(ops.where(is_target, off, 0), k, keepdims=True)
     if label_smoothing:
         even = ops.mean(log_total - off, k, keepdims=True)
@@ -99,7 +100,7 @@ def huber(
 def accuracy(logits: Expr, targets: Any, axis: int = -1) -> Expr:
     """How often, as a float32 from 0 to 1, the class of the greatest logit is the target.
 
-    `targets` as for `softmax_cross_entropy`. It has no gradient.
+    `targets` as for `softmax_cross_entropy`, with the same IndexError. It has no gradient.
     """
     x, t = _operands(logits, targets)
     k = one_axis(axis, x.ndim)
@@ -107,6 +108,7 @@ def accuracy(logits: Expr, targets: Any, axis: int = -1) -> Expr:
         t = ops.argmax(t, k)
     else:
         _check_classes(t, x, k)
+        t = ops.check_index(t, x.shape[k], "target")
     return ops.mean((ops.argmax(x, k) == t).astype("float32"))
 
 

@@ -88,6 +88,7 @@ class BatchNorm(Module):
         running_var = self.parameter("running_var", features, 1.0, wide.dtype)
         if training:
             axes = (0, *range(2, x.ndim))
+            wide = ops.check_elements(wide, axes, "BatchNorm")  # or the statistics become nan
             count = product(x.shape[k] for k in axes)
             mean = ops.mean(wide, axes)
             off = wide - _along(mean, x)

@@ -17,7 +17,7 @@ class MaxPool2D(Module):
 
     def __init__(self, window: Pair, *, stride: Pair | None = None, padding: Any = "valid") -> None:
         self.window = pair(window, "window")
-        self.stride = self.window if stride is None else pair(stride, "stride")
+        self.stride = stride if stride is None else pair(stride, "stride")
         self.padding = padding
 
     def forward(self, x: Expr) -> Expr:
@@ -33,7 +33,7 @@ class AvgPool2D(Module):
         count_include_pad: bool = False,
     ) -> None:  # fmt: skip
         self.window = pair(window, "window")
-        self.stride = self.window if stride is None else pair(stride, "stride")
+        self.stride = stride if stride is None else pair(stride, "stride")
         self.padding, self.count_include_pad = padding, count_include_pad
 
     def forward(self, x: Expr) -> Expr:
