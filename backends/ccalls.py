@@ -6,12 +6,12 @@ is NumPy's to compute, between two parts of C.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from deepgraph.backends.cfunction import FunctionWriter
-from deepgraph.expr import Expr
+from deepgraph.expr import Expr, Type
 from deepgraph.schedule import Access, Kernel
-from deepgraph.target import Own
 
 
 class CallWriter(FunctionWriter):
@@ -23,6 +23,10 @@ class CallWriter(FunctionWriter):
         self.loads: tuple[Access, ...] = kernel.loads
         self.store: Access = kernel.stores[0].access
 
+    def add(self, *lines: str) -> None:
+        """More lines of the function."""
+        self.out.add(*lines)
+
     def share(self, extent: str, step: int = 1) -> None:
         """This thread's stretch from `low` to `high` of an extent, in multiples of `step`."""
         self.out.add(
@@ -31,16 +35,37 @@ class CallWriter(FunctionWriter):
         )
 
 
-Template = Callable[[CallWriter], None]
+class Template(NamedTuple):
+    """How an operation is written in C."""
+
+    write: Callable[[CallWriter], None]
+    memory: Callable[[Expr], Sequence[Type]]  # that each thread needs, as t0, ...
+    takes: Callable[[Expr], bool]
+
+
 TEMPLATES: dict[str, Template] = {}
-OWN: dict[str, Own] = {}
 
 
-def template(name: str, own: Own = lambda node: ()) -> Callable[[Template], Template]:
-    """Register the template of an operation, and what memory each thread needs for it."""
+def template(
+    name: str, memory: Callable[[Expr], Sequence[Type]] = lambda node: (),
+    takes: Callable[[Expr], bool] = lambda node: True,
+) -> Callable[[Callable[[CallWriter], None]], Callable[[CallWriter], None]]:  # fmt: skip
+    """Register how an operation is written, where it is: for the nodes that the template takes."""
 
-    def register(write: Template) -> Template:
-        TEMPLATES[name], OWN[name] = write, own
+    def register(write: Callable[[CallWriter], None]) -> Callable[[CallWriter], None]:
+        TEMPLATES[name] = Template(write, memory, takes)
         return write
 
     return register
+
+
+def found(node: Expr) -> Template | None:
+    """The template that takes a node."""
+    known = TEMPLATES.get(node.op.name)
+    return known if known is not None and known.takes(node) else None
+
+
+def own(node: Expr) -> Sequence[Type] | None:
+    """The memory that each thread needs for a node; None for one that has no template."""
+    known = found(node)
+    return None if known is None else known.memory(node)

@@ -59,6 +59,13 @@ class FunctionWriter:
             yield
         self.out.add("")
 
+    @contextmanager
+    def loop(self, name: str, low: str, high: str, step: int = 1) -> Iterator[None]:
+        """A loop of a counter from `low` up to `high`."""
+        more = f"{name}++" if step == 1 else f"{name} += {step}"
+        with self.out.braces(f"for (int64_t {name} = {low}; {name} < {high}; {more})"):
+            yield
+
     def _parameters(self) -> list[str]:
         found = ["dg_call *call", "int64_t me", "int64_t count"]
         for k, access in enumerate(self.kernel.loads):

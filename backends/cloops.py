@@ -157,16 +157,15 @@ class LoopsWriter(FunctionWriter):
         return ("low", "high") if axis == self.shared else ("0", self._extent(axis))
 
     @contextmanager
-    def _for(self, name: str, low: str, high: str, step: int = 1) -> Iterator[None]:
+    def loop(self, name: str, low: str, high: str, step: int = 1) -> Iterator[None]:
         known = set(self.known)
-        more = f"{name}++" if step == 1 else f"{name} += {step}"
-        with self.out.braces(f"for (int64_t {name} = {low}; {name} < {high}; {more})"):
+        with super().loop(name, low, high, step):
             yield
         self.known = known
 
     @contextmanager
     def _strips(self, low: str, high: str, step: int) -> Iterator[None]:
-        with self._for("s", low, high, step):
+        with self.loop("s", low, high, step):
             self.out.add(f"const int64_t e = dg_min(s + {step}, {high});")
             yield
 
@@ -187,7 +186,7 @@ class LoopsWriter(FunctionWriter):
             with self._strips(low, high, LANES):
                 self._block(loop.body)
         elif any(isinstance(item, Loop) for item in loop.body):
-            with self._for(f"i{axis}", low, high):
+            with self.loop(f"i{axis}", low, high):
                 self._block(loop.body)
         else:
             self._innermost(loop, axis, low, high)
@@ -213,7 +212,7 @@ class LoopsWriter(FunctionWriter):
             self.out.add(*self.folds[r].short_start(r))
             clauses += self.folds[r].clauses(r)
         self.out.add(f"#pragma omp simd{clauses}")
-        with self._for(f"i{axis}", low, high):
+        with self.loop(f"i{axis}", low, high):
             for item in loop.body:
                 assert isinstance(item, Work)
                 if item.adds and item.register in along:
@@ -242,7 +241,7 @@ class LoopsWriter(FunctionWriter):
             return
         lanes = len(axes) == 1 and self.nest.kept[r].lanes
         low, high = ("s", "e") if lanes else self._bounds(axes[0])
-        with self._for(f"i{axes[0]}", low, high):
+        with self.loop(f"i{axes[0]}", low, high):
             self._over(axes[1:], statement, r)
 
     def _combine(self) -> None:
@@ -250,7 +249,7 @@ class LoopsWriter(FunctionWriter):
         for r in self.nest.parts:
             kept = self.nest.kept[r]
             kind, index = register_type(kept.dtype), self._index(kept)
-            with self._for("other", "1", "count"):
+            with self.loop("other", "1", "count"):
                 theirs = f"{self.memory[r]} + other * {self._step(kept)}"
                 self.out.add(f"const {kind} *const part = (const {kind} *)({theirs});")
                 self._over(kept.axes, self.folds[r].take(f"m{r}[{index}]", f"part[{index}]"), r)

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from deepgraph.backends import Bound, Source, leaf_value, library, runtime, toolchain
+from deepgraph.backends import Bound, Source, ccalls, leaf_value, library, runtime, toolchain
+from deepgraph.backends import cmatmul as cmatmul  # registers
 from deepgraph.backends import text as python
-from deepgraph.backends.ccalls import OWN, TEMPLATES, CallWriter
+from deepgraph.backends.ccalls import CallWriter
 from deepgraph.backends.cfunction import Lines
 from deepgraph.backends.clike import memory_type, size, size_name
 from deepgraph.backends.cloops import LoopsWriter
@@ -30,7 +31,7 @@ from deepgraph.target import Target
 
 Array = npt.NDArray[Any]
 _serial = count()
-_HEADER = '#include "loops.h"\n'
+_HEADER = '#include "matmul.h"\n'
 _SMALL = 1 << 15  # bytes and operations of a kernel that is not worth a second thread
 _SHORT = 1 << 13  # bytes and operations of a step that keeps the interpreter's lock
 
@@ -39,7 +40,7 @@ class NativeBackend:
     """C for the processor at hand, compiled once and kept on disk."""
 
     name = "native"
-    target = Target("native", atomic=True, own=OWN)
+    target = Target("native", atomic=True, own=ccalls.own)
 
     def missing(self) -> str | None:
         """Why no C can be compiled here, or None."""
@@ -100,9 +101,9 @@ class NativeDriver(Driver):
         if kernel.kind != "call":
             loops = LoopsWriter(self.plan.nests[kernel], name, self.size_at, self._lines)
             text, functions = loops.text(), loops.functions
-        elif write := TEMPLATES.get(kernel.body[0].node.op.name):
+        elif template := ccalls.found(kernel.body[0].node):
             call = CallWriter(kernel, name, self.size_at, len(self.plan.scratch[kernel]))
-            write(call)
+            template.write(call)
             text, functions = str(call.out), call.functions
         else:
             return None

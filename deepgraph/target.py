@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from deepgraph.expr import Expr, Type
 
-Own = Callable[[Expr], Sequence[Type]]  # memory of each thread's own
+
+def nothing(node: Expr) -> Sequence[Type] | None:
+    """Of a target whose calls are all NumPy's, or another library's like it."""
+    return None
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Target:
     atomic: bool
     optimised: bool = True  # False: it runs graphs as they were declared
     natives: frozenset[str] = frozenset()  # operations it has although they have a definition
-    own: Mapping[str, Own] = field(default_factory=dict)  # calls it has code for, not NumPy's
+    own: Callable[[Expr], Sequence[Type] | None] = nothing
     max_operands: int = 64  # values a kernel may read
     max_nodes: int = 500  # instructions a kernel may hold
     block: int = 1 << 17  # elements of a block, where a kernel runs block by block

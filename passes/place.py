@@ -193,13 +193,15 @@ class _Planner:
             wanted += [(loops.extents(k), k.dtype, low, high) for k in loops.memory]
         else:
             node = kernel.body[0].node
-            if rule := self.target.own.get(node.op.name, node.op.scratch):
-                wanted += [(t.shape, t.dtype, low, high) for t in rule(node)]
+            own = self.target.own(node)
+            if own is None and node.op.scratch:
+                wanted += [(t.shape, t.dtype, low, high) for t in node.op.scratch(node)]
+            wanted += [(t.shape, t.dtype, low, high) for t in own or ()]
         pieces = []
         for shape, dtype, first, last in wanted:
             size = product(shape) * dtype.itemsize
             self.slots.append(Slot(size, first, last if self.reuse else self.end, scratch=True))
-            each = kernel in self.nests or kernel.body[0].node.op.name in self.target.own
+            each = kernel in self.nests or self.target.own(kernel.body[0].node) is not None
             pieces.append(Scratch(shape, dtype, len(self.slots) - 1, each))
         self.scratch[kernel] = tuple(pieces)
 

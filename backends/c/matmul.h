@@ -1,0 +1,101 @@
+/* Matrix products over any strides: each thread computes a slice, with BLAS where BLAS can. */
+#ifndef DG_MATMUL_H
+#define DG_MATMUL_H
+
+#include "loops.h"
+
+/* How BLAS sees an operand of m rows and n columns: as it is, turned over, or not at all (0). */
+DG_FN int dg_blas_sees(int64_t m, int64_t n, int64_t row, int64_t column, int64_t *leading) {
+  if ((column == 1 || n == 1) && (row >= n || m == 1)) {
+    *leading = dg_max(row, dg_max(n, 1));
+    return DG_AS_IS;
+  }
+  if ((row == 1 || m == 1) && (column >= m || n == 1)) {
+    *leading = dg_max(column, dg_max(m, 1));
+    return DG_TRANSPOSED;
+  }
+  return 0;
+}
+
+/* c = a b, of m x k and k x n, on this thread alone; R is what sums run in, FROM and TO convert. */
+#define DG_DEFINE_PRODUCT(T, R, FROM, TO, NAME) \
+  DG_FN void dg_product_##NAME(int64_t m, int64_t n, int64_t k, const T *a, int64_t a0, int64_t a1, \
+                               const T *b, int64_t b0, int64_t b1, T *c, int64_t c0, int64_t c1) { \
+    enum { WIDTH = 64 }; \
+    for (int64_t i = 0; i < m; i++) { \
+      for (int64_t s = 0; s < n; s += WIDTH) { \
+        const int64_t w = dg_min(WIDTH, n - s); \
+        R sums[WIDTH] = {0}; \
+        for (int64_t l = 0; l < k; l++) { \
+          const R x = FROM(a[i * a0 + l * a1]); \
+          for (int64_t j = 0; j < w; j++) sums[j] += x * FROM(b[l * b0 + (s + j) * b1]); \
+        } \
+        for (int64_t j = 0; j < w; j++) c[i * c0 + (s + j) * c1] = (T)TO(sums[j]); \
+      } \
+    } \
+  }
+
+#define DG_DEFINE_GEMM(T, GEMM, NAME) \
+  DG_FN void dg_multiply_##NAME(dg_call *call, int64_t m, int64_t n, int64_t k, const T *a, int64_t a0, \
+                                int64_t a1, const T *b, int64_t b0, int64_t b1, T *c, int64_t c0, \
+                                int64_t c1) { \
+    int64_t lda, ldb, ldc; \
+    const int left = dg_blas_sees(m, k, a0, a1, &lda), right = dg_blas_sees(k, n, b0, b1, &ldb); \
+    const int result = dg_blas_sees(m, n, c0, c1, &ldc); \
+    if (m <= 0 || n <= 0) return; \
+    if (k == 0 || !left || !right || !result) \
+      dg_product_##NAME(m, n, k, a, a0, a1, b, b0, b1, c, c0, c1); \
+    else if (result == DG_AS_IS) \
+      call->blas->GEMM(DG_ROW_MAJOR, left, right, m, n, k, 1, a, lda, b, ldb, 0, c, ldc); \
+    else /* the result turned over is b turned over times a turned over */ \
+      call->blas->GEMM(DG_ROW_MAJOR, DG_OVER(right), DG_OVER(left), n, m, k, 1, b, ldb, a, lda, 0, c, ldc); \
+  }
+#define DG_OVER(side) ((side) == DG_AS_IS ? DG_TRANSPOSED : DG_AS_IS)
+
+#define DG_DEFINE_LOOPS(T, NAME) \
+  DG_FN void dg_multiply_##NAME(dg_call *call, int64_t m, int64_t n, int64_t k, const T *a, int64_t a0, \
+                                int64_t a1, const T *b, int64_t b0, int64_t b1, T *c, int64_t c0, \
+                                int64_t c1) { \
+    (void)call; \
+    dg_product_##NAME(m, n, k, a, a0, a1, b, b0, b1, c, c0, c1); \
+  }
+
+/* This thread's slice of the product: of the longer side of the result. */
+#define DG_DEFINE_MATMUL(T, NAME) \
+  DG_FN void dg_matmul_##NAME(dg_call *call, int64_t me, int64_t count, int64_t m, int64_t n, int64_t k, \
+                              const T *a, int64_t a0, int64_t a1, const T *b, int64_t b0, int64_t b1, \
+                              T *c, int64_t c0, int64_t c1) { \
+    const int wide = n >= m; \
+    const int64_t low = dg_share(wide ? n : m, 16, me, count); \
+    const int64_t high = dg_share(wide ? n : m, 16, me + 1, count); \
+    if (wide) \
+      dg_multiply_##NAME(call, m, high - low, k, a, a0, a1, b + low * b1, b0, b1, c + low * c1, c0, c1); \
+    else \
+      dg_multiply_##NAME(call, high - low, n, k, a + low * a0, a0, a1, b, b0, b1, c + low * c0, c0, c1); \
+  }
+
+#define DG_SAME(x) (x)
+DG_DEFINE_PRODUCT(float, float, DG_SAME, DG_SAME, float32)
+DG_DEFINE_PRODUCT(double, double, DG_SAME, DG_SAME, float64)
+DG_DEFINE_GEMM(float, sgemm, float32)
+DG_DEFINE_GEMM(double, dgemm, float64)
+DG_DEFINE_MATMUL(float, float32)
+DG_DEFINE_MATMUL(double, float64)
+
+#define DG_DEFINE_OTHER(T, R, FROM, TO, NAME) \
+  DG_DEFINE_PRODUCT(T, R, FROM, TO, NAME) \
+  DG_DEFINE_LOOPS(T, NAME) \
+  DG_DEFINE_MATMUL(T, NAME)
+DG_DEFINE_OTHER(dg_half, float, dg_from_half, dg_to_half, float16)
+DG_DEFINE_OTHER(dg_bfloat, float, dg_from_bfloat, dg_to_bfloat, bfloat16)
+DG_DEFINE_OTHER(dg_bool, int, DG_SAME, !!, bool)
+DG_DEFINE_OTHER(int8_t, uint32_t, DG_SAME, DG_SAME, int8)
+DG_DEFINE_OTHER(int16_t, uint32_t, DG_SAME, DG_SAME, int16)
+DG_DEFINE_OTHER(int32_t, uint32_t, DG_SAME, DG_SAME, int32)
+DG_DEFINE_OTHER(int64_t, uint64_t, DG_SAME, DG_SAME, int64)
+DG_DEFINE_OTHER(uint8_t, uint32_t, DG_SAME, DG_SAME, uint8)
+DG_DEFINE_OTHER(uint16_t, uint32_t, DG_SAME, DG_SAME, uint16)
+DG_DEFINE_OTHER(uint32_t, uint32_t, DG_SAME, DG_SAME, uint32)
+DG_DEFINE_OTHER(uint64_t, uint64_t, DG_SAME, DG_SAME, uint64)
+
+#endif
