@@ -1,7 +1,22 @@
-/* Functions of floats. */
+/* Functions of floats by name: dg_exp(x) is dg_exp_float32 or dg_exp_float64, by the type of x.
+
+   What maths32.h and maths64.h define has no branches and no calls, so that loops over it vectorise, and these bounds,
+   in units in the last place, over the whole range: subnormal and huge arguments and results, also sines of 1e300.
+   Infinities, nan and zeros, their signs too, are NumPy's. The rest is C's own library, within 2 of most.
+
+              float  double                float  double                float  double
+     exp      1      1.1          log2      1      1.1         sigmoid   2.5    2.5
+     expm1    1.5    2            log10     1      1           erf       2.1    2.1
+     exp2     1      1.1          log1p     1.5    1.5         sin, cos  1.7    1
+     log      1      1            tanh      2.5    2.5         pow       0.6    1.5
+
+   Without fused multiply-add, log2 and log10 are within 2. Compile with -fno-math-errno -fno-trapping-math
+   -ffp-contract=off, never with -ffast-math. */
 #ifndef DG_MATHS_H
 #define DG_MATHS_H
 
+#include "maths32.h"
+#include "maths64.h"
 #include "scalar.h"
 
 #define DG_LIBM_ONE(name) \
@@ -11,23 +26,20 @@
   DG_FN float dg_##name##_float32(float x, float y) { return name##f(x, y); } \
   DG_FN double dg_##name##_float64(double x, double y) { return name(x, y); }
 
-DG_LIBM_ONE(exp) DG_LIBM_ONE(exp2) DG_LIBM_ONE(expm1) DG_LIBM_ONE(log) DG_LIBM_ONE(log2) DG_LIBM_ONE(log10)
-DG_LIBM_ONE(log1p) DG_LIBM_ONE(sin) DG_LIBM_ONE(cos) DG_LIBM_ONE(tan) DG_LIBM_ONE(sinh) DG_LIBM_ONE(cosh)
-DG_LIBM_ONE(tanh) DG_LIBM_ONE(asinh) DG_LIBM_ONE(acosh) DG_LIBM_ONE(atanh) DG_LIBM_ONE(asin) DG_LIBM_ONE(acos)
-DG_LIBM_ONE(atan) DG_LIBM_ONE(erf) DG_LIBM_ONE(sqrt) DG_LIBM_ONE(cbrt)
-DG_LIBM_TWO(atan2) DG_LIBM_TWO(hypot) DG_LIBM_TWO(pow)
+DG_LIBM_ONE(sqrt) DG_LIBM_ONE(cbrt) DG_LIBM_ONE(tan) DG_LIBM_ONE(sinh) DG_LIBM_ONE(cosh) DG_LIBM_ONE(asinh)
+DG_LIBM_ONE(acosh) DG_LIBM_ONE(atanh) DG_LIBM_ONE(asin) DG_LIBM_ONE(acos) DG_LIBM_ONE(atan)
+DG_LIBM_TWO(atan2) DG_LIBM_TWO(hypot)
 
 #define DG_COMPOSED(T, S, NAME) \
-  DG_FN T dg_sigmoid_##NAME(T x) { return 1 / (1 + dg_exp_##NAME(-x)); } \
-  DG_FN T dg_silu_##NAME(T x) { return x / (1 + dg_exp_##NAME(-x)); } \
+  DG_FN T dg_silu_##NAME(T x) { return x * dg_sigmoid_##NAME(x); } \
   DG_FN T dg_softplus_##NAME(T x) { return dg_maximum_##NAME(x, 0) + dg_log1p_##NAME(dg_exp_##NAME(-fabs##S(x))); } \
   DG_FN T dg_logaddexp_##NAME(T x, T y) { /* inf - inf is nan: equal infinities differ by 0 */ \
     T apart = x == y ? 0 : fabs##S(x - y); \
     return dg_maximum_##NAME(x, y) + dg_log1p_##NAME(dg_exp_##NAME(-apart)); \
   } \
   DG_FN T dg_gelu_none_##NAME(T x) { return (T)0.5 * x * (1 + dg_erf_##NAME(x * (T)0.70710678118654752)); } \
-  DG_FN T dg_gelu_tanh_##NAME(T x) { /* (1 + tanh(u)) / 2 = 1 / (1 + exp(-2u)), without cancellation */ \
-    return x / (1 + dg_exp_##NAME((T)-1.5957691216057308 * (x + (T)0.044715 * x * x * x))); \
+  DG_FN T dg_gelu_tanh_##NAME(T x) { /* (1 + tanh(u)) / 2 = sigmoid(2u), without cancellation */ \
+    return x * dg_sigmoid_##NAME((T)1.5957691216057308 * (x + (T)0.044715 * x * x * x)); \
   } \
   DG_FN T dg_leaky_relu_##NAME(T x, double slope) { /* 0 times infinity is nan */ \
     return x < 0 ? (slope == 0 ? 0 : x * (T)slope) : x; \

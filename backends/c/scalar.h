@@ -2,7 +2,7 @@
 
    A value of float16 or bfloat16 is a float in registers: dg_from_half and dg_from_bfloat load it, dg_to_half and
    dg_to_bfloat store it. Each function has one form a dtype, dg_abs_int8 for example; dg_abs chooses among them by the
-   type of its first argument. Nothing here traps or is undefined, given -fwrapv. CUDA redefines DG_FN. */
+   type of its first argument. Nothing here traps or is undefined, given -fwrapv. CUDA redefines DG_FN and DG_TABLE. */
 #ifndef DG_SCALAR_H
 #define DG_SCALAR_H
 
