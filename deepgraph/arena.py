@@ -19,24 +19,34 @@ def arena(spans: Sequence[tuple[int, int]], nbytes: Sequence[int]) -> tuple[tupl
 
     Greedy by size, as Pisarchyk and Lee (2020) found best among simple orders.
     """
-    aligns = [ALIGN if n >= ALIGN else 8 for n in nbytes]
-    rounded = [-(-n // a) * a for n, a in zip(nbytes, aligns, strict=True)]
+    sizes = [rounded(n) for n in nbytes]
     if len(spans) > _MANY:
-        return _by_time(spans, list(map(padded, nbytes)))
-    together = _overlaps(spans, rounded)
+        return _by_time(spans, sizes)
+    together = _overlaps(spans, sizes)
     offsets = [0] * len(spans)
     placed: set[int] = set()
     peak = 0
-    for k in sorted(together, key=lambda k: (-rounded[k], spans[k][0])):
+    for k in sorted(together, key=lambda k: (-sizes[k], spans[k][0])):
         low = 0
         for other in sorted(placed.intersection(together[k]), key=offsets.__getitem__):
-            if offsets[other] - low >= rounded[k]:
+            if offsets[other] - low >= sizes[k]:
                 break
-            low = max(low, -(-(offsets[other] + rounded[other]) // aligns[k]) * aligns[k])
+            low = max(low, _aligned(offsets[other] + sizes[other], sizes[k]))
         offsets[k] = low
-        peak = max(peak, low + rounded[k])
+        peak = max(peak, low + sizes[k])
         placed.add(k)
     return tuple(offsets), peak
+
+
+def rounded(nbytes: int) -> int:
+    """What a slot of so many bytes takes of the arena."""
+    return _aligned(nbytes, nbytes)
+
+
+def _aligned(offset: int, nbytes: int) -> int:
+    """The first place from `offset` on where so many bytes may start."""
+    align = ALIGN if nbytes >= ALIGN else 8
+    return -(-offset // align) * align
 
 
 def _by_time(
@@ -63,19 +73,20 @@ def _by_time(
         while alive and alive[0][0] < spans[k][0]:
             done = heapq.heappop(alive)[1]
             give(offsets[done], offsets[done] + nbytes[done])
-        fits = [(high - low, low) for low, high in gaps.items() if high - low >= nbytes[k]]
+        n = nbytes[k]
+        fits = [(high - low, low) for low, high in gaps.items() if high - _aligned(low, n) >= n]
         if fits:
             size, low = min(fits)
+            high = low + size
+        else:  # grow the last gap
+            low = ends.get(peak, peak)
+            high = peak = _aligned(low, n) + n
+        if low in gaps:
             del ends[gaps.pop(low)]
-            if size > nbytes[k]:
-                give(low + nbytes[k], low + size)
-        else:
-            low = peak
-            if peak in ends:  # grow the last gap
-                low = ends.pop(peak)
-                del gaps[low]
-            peak = low + nbytes[k]
-        offsets[k] = low
+        start = offsets[k] = _aligned(low, n)
+        for rest in ((low, start), (start + n, high)):
+            if rest[0] < rest[1]:
+                give(*rest)
         heapq.heappush(alive, (spans[k][1], k))
     return tuple(offsets), peak
 

@@ -172,12 +172,14 @@ class Kernel:
 
     def reordered(self, order: Sequence[int]) -> Kernel:
         """The same kernel with its instructions in this order, registers numbered anew."""
+        if list(order) == list(range(len(self.body))):
+            return self
         first = len(self.loads)
         new = {r: r for r in range(first)} | {first + k: first + p for p, k in enumerate(order)}
 
         def moved(instr: Instr) -> Instr:
             args = tuple(new[a] if isinstance(a, int) else a for a in instr.args)
-            return replace(instr, args=args)
+            return Instr(instr.node, args, instr.axes, instr.fold)
 
         return replace(
             self,

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from deepgraph.dims import Size, at_least, product, same
 from deepgraph.expr import Expr, Kind
 from deepgraph.graph import Graph
 from deepgraph.passes.kernels import Group, build, index_shape, result_axes, single
-from deepgraph.passes.layout import layout
 from deepgraph.passes.line import Item, Line
-from deepgraph.passes.order import TYPICAL, order
-from deepgraph.passes.place import place
+from deepgraph.passes.peaks import made, needed, peaks, unfused
 from deepgraph.passes.views import Alignments, Axes
 from deepgraph.schedule import Schedule
 from deepgraph.target import Target
-
-_COMPARED = 4000  # nodes up to which the plan is compared with the one without fusion
-_SLACK = 4096  # bytes, a page, by which fusion may raise the peak
 
 
 def fuse(graph: Graph, target: Target, hints: Mapping[str, int] | None = None) -> Schedule:
@@ -27,30 +22,29 @@ def fuse(graph: Graph, target: Target, hints: Mapping[str, int] | None = None) -
     A node joins the kernels that read it where its axes line up with theirs, and where no path
     leaves the merged kernel and comes back. Reductions over the same axes of the same rows join
     too, so that a softmax is one kernel. A merge that would keep more bytes alive than it saves
-    is left. Should the plan of the whole still peak higher than that of `split`, nodes that
-    several kernels read are left apart; and if that does not help, all are. (Beyond a few thousand
-    nodes two plans cost more than they tell: there the first is taken.)
+    is left. Should the plan of the whole still peak higher than that of `split`, at any of a few
+    sizes, nodes are grouped as they stand in the order in which `split` runs; then those that
+    several kernels read are left apart; and if that does not help, all are. The plan of `split` is
+    made only where what it needs at least does not settle the matter.
     """
-    if len(graph.nodes) > _COMPARED:
-        return build(graph, _Fusion(graph, target).groups(), {})
-    apart = split(graph, target)
-    limits = _peaks(apart, target, hints)
-    for thrifty in (False, True):
-        fused = build(graph, _Fusion(graph, target, thrifty).groups(), {})
-        found = _peaks(fused, target, hints)
-        if all(a <= b + _SLACK for a, b in zip(found, limits, strict=True)):
+    hints = hints or {}
+    tasks = unfused(graph, hints)
+    declared, run = computed(graph), [made(task) for task in tasks]
+    limits, apart = needed(tasks, graph, hints), None
+    for nodes, thrifty in ((declared, False), (run, False), (run, True)):
+        fused = build(graph, _Fusion(graph, target, nodes, thrifty).groups(), {})
+        found = peaks(fused, target, hints)
+        if apart is None and not _within(found, limits):
+            apart = split(graph, target)
+            limits = peaks(apart, target, hints)
+        if _within(found, limits):
             return fused
+    assert apart is not None
     return apart
 
 
-def _peaks(schedule: Schedule, target: Target, hints: Mapping[str, int] | None) -> list[int]:
-    """The arena's bytes at small, typical and large sizes."""
-    plan = place(order(layout(schedule, target), target, hints), target)
-    free = schedule.graph.sizes
-    return [
-        plan.bind({n: (hints or {}).get(n, size) for n in free}).peak_bytes
-        for size in ((1, TYPICAL, 16 * TYPICAL) if free else (1,))
-    ]
+def _within(found: list[int], limits: list[int] | None) -> bool:
+    return limits is not None and all(a <= b for a, b in zip(found, limits, strict=True))
 
 
 def split(graph: Graph, target: Target) -> Schedule:
@@ -85,15 +79,17 @@ class _Cluster(Item):
 
 
 class _Fusion:
-    def __init__(self, graph: Graph, target: Target, thrifty: bool = False) -> None:
-        self.graph, self.target, self.thrifty = graph, target, thrifty
-        self.position = {n: k for k, n in enumerate(graph.nodes)}
+    def __init__(
+        self, graph: Graph, target: Target, nodes: Sequence[Expr], thrifty: bool
+    ) -> None:
+        self.graph, self.target, self.nodes, self.thrifty = graph, target, nodes, thrifty
+        self.position = {n: k for k, n in enumerate(nodes)}
         self.home: dict[Expr, _Cluster] = {}
         self.incoming: dict[Expr, list[_Edge]] = {}
         self.outgoing: dict[Expr, list[_Edge]] = {}
         self.line: Line[_Cluster] = Line()
         alignments = Alignments()
-        for node in computed(graph):
+        for node in nodes:
             self._enter(node, alignments)
 
     def _enter(self, node: Expr, alignments: Alignments) -> None:
@@ -116,7 +112,7 @@ class _Fusion:
             self.line.depend(cluster, on=self.home[base])
 
     def groups(self) -> list[Group]:
-        for node in reversed(computed(self.graph)):
+        for node in reversed(self.nodes):
             readers = {self.home[e.reader] for e in self.outgoing[node]}
             for reader in sorted(readers, key=lambda c: c.place):
                 cluster = self.home[node]

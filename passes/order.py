@@ -12,6 +12,7 @@ from functools import cache
 from deepgraph.dims import Shape, bind, names
 from deepgraph.dtypes import DType
 from deepgraph.expr import Expr, Kind
+from deepgraph.graph import Graph
 from deepgraph.schedule import Kernel, Schedule
 from deepgraph.target import Target
 
@@ -36,9 +37,7 @@ def order(schedule: Schedule, target: Target, hints: Mapping[str, int] | None = 
         Task(k.reads, k.writes, {v for v in k.reads if v.op.kind is Kind.SOURCE})
         for k in schedule.kernels
     ]
-    kept_values = set(schedule.graph.results)
-    waits = _waits(schedule)
-    chosen = best_order(tasks, size.value, kept_values, waits)
+    chosen = arranged(tasks, schedule.graph, hints or {})
     return replace(schedule, kernels=tuple(schedule.kernels[k] for k in chosen))
 
 
@@ -49,6 +48,11 @@ class Task:
     reads: Sequence[Hashable]
     writes: Sequence[Hashable]
     free: Collection[Hashable] = ()
+
+
+def arranged(tasks: Sequence[Task], graph: Graph, hints: Mapping[str, int]) -> list[int]:
+    """The order in which the tasks of a graph run; its results outlive them."""
+    return best_order(tasks, _Bytes(hints).value, graph.results, _waits(tasks, graph))
 
 
 def best_order(
@@ -156,6 +160,7 @@ class _Bytes:
     def __init__(self, hints: Mapping[str, int]) -> None:
         self.hints = hints
         self._known: dict[Shape, int] = {}
+        self._values: dict[Hashable, int] = {}
 
     def of(self, shape: Shape, dtype: DType) -> int:
         count = self._known.get(shape)
@@ -164,24 +169,27 @@ class _Bytes:
             count = self._known[shape] = math.prod(bind(shape, sizes))
         return count * dtype.itemsize
 
-    def value(self, value: object) -> int:
-        assert isinstance(value, Expr)
-        return self.of(value.shape, value.dtype)
+    def value(self, value: Hashable) -> int:
+        found = self._values.get(value)
+        if found is None:
+            assert isinstance(value, Expr)
+            found = self._values[value] = self.of(value.shape, value.dtype)
+        return found
 
 
-def _waits(schedule: Schedule) -> list[tuple[int, int]]:
+def _waits(tasks: Sequence[Task], graph: Graph) -> list[tuple[int, int]]:
     """Pairs (reader of a parameter, writer of its new value), by place."""
-    place = {k: i for i, k in enumerate(schedule.kernels)}
-    readers: dict[Expr, list[int]] = defaultdict(list)
-    for kernel in schedule.kernels:
-        for value in kernel.reads:
-            readers[value].append(place[kernel])
+    maker = {v: k for k, task in enumerate(tasks) for v in task.writes}
+    readers: dict[Hashable, list[int]] = defaultdict(list)
+    for k, task in enumerate(tasks):
+        for value in task.reads:
+            readers[value].append(k)
     return [
-        (reader, place[schedule.maker[new]])
-        for parameter, new in schedule.graph.updates.items()
-        if new in schedule.maker
+        (reader, maker[new])
+        for parameter, new in graph.updates.items()
+        if new in maker
         for reader in readers[parameter]
-        if reader != place[schedule.maker[new]]
+        if reader != maker[new]
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from deepgraph.dims import Shape, Size, product, same
 from deepgraph.dtypes import DType
@@ -174,10 +174,11 @@ class _Planner:
 
     def _stretch(self, index: int, first: int | None, last: int) -> None:
         slot = self.slots[index]
-        self.slots[index] = replace(
-            slot,
-            first=slot.first if first is None else min(slot.first, first),
-            last=max(slot.last, last if self.reuse else self.end),
+        self.slots[index] = Slot(
+            slot.bytes,
+            slot.first if first is None else min(slot.first, first),
+            max(slot.last, last if self.reuse else self.end),
+            slot.scratch,
         )
 
     def _scratch(self, kernel: Kernel, found: Assignment | None) -> None:

@@ -102,18 +102,6 @@ def test_groups_are_convex(seed: int) -> None:
     assert nx.is_directed_acyclic_graph(through)
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 64, 1000])
-@pytest.mark.parametrize("seed", SEEDS)
-def test_peak_is_never_above_the_unfused_and_unplanned(seed: int, n: int) -> None:
-    outputs, updates, _ = random_graph(seed)
-    fused = dg.compile(outputs, updates, backend="numpy").plan
-    apart = dg.compile(outputs, updates, backend="numpy", without=("fuse",)).plan
-    bare = dg.compile(outputs, updates, backend="numpy", without=("place",)).plan
-    peak = fused.bind({"n": n}).peak_bytes
-    assert peak <= bare.bind({"n": n}).peak_bytes
-    assert peak <= apart.bind({"n": n}).peak_bytes + 4096  # a page
-
-
 def test_a_sum_of_very_many_inputs_is_cut_into_kernels() -> None:
     inputs = [dg.placeholder(f"x{k}", ("n",), "float64") for k in range(150)]
     step = dg.compile(sum(inputs[1:], start=inputs[0]), backend="numpy")
