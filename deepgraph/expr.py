@@ -16,7 +16,7 @@ from deepgraph.arguments import misfit
 from deepgraph.dims import Dim, Shape, Size, product, same_shape
 from deepgraph.drawn import Drawn
 from deepgraph.dtypes import DType, as_dtype
-from deepgraph.errors import DTypeError, GraphError, Origin, PrecisionWarning, here
+from deepgraph.errors import ArgumentError, DTypeError, GraphError, Origin, PrecisionWarning, here
 from deepgraph.literal import Literal, attr_key, default_dtypes, weak, weak_dtype
 
 
@@ -98,6 +98,7 @@ class Op:
     high: float = 2.0
     examples: tuple[Example, ...] = ()
     aliases: tuple[str, ...] = ()  # NumPy's other names for it
+    internal: bool = False  # what passes, layers and gradients declare, and users need not
     variadic: bool = field(init=False)
     arity: int = field(init=False)
     params: tuple[str, ...] = field(init=False)
@@ -109,7 +110,7 @@ class Op:
         signature = inspect.signature(self.rule)
         hints = [str(p.annotation) for p in signature.parameters.values()]
         put = object.__setattr__
-        put(self, "variadic", bool(hints) and hints[0] == "Sequence[Expr]")
+        put(self, "variadic", bool(hints) and "Sequence[" in hints[0] and "Expr]" in hints[0])
         put(self, "arity", sum("Expr" in h for h in hints))
         put(self, "params", tuple(signature.parameters))
         put(self, "attr_names", self.params[self.arity :])
@@ -117,8 +118,9 @@ class Op:
         put(self, "defaults", {k: v for k, v in given.items() if v is not inspect.Parameter.empty})
         put(self, "__doc__", self.rule.__doc__)
         put(self, "__signature__", signature.replace(return_annotation="Expr"))
+        put(self, "internal", self.internal or self.rule.__name__.startswith("_"))
         for name in (self.name, *self.aliases):
-            if name in OPS:
+            if name in FUNCTIONS and not _is_users(FUNCTIONS[name]):
                 raise GraphError(f"two operations are called {name!r}")
             OPS[name] = FUNCTIONS[name] = self
 
@@ -167,6 +169,12 @@ OPS: dict[str, Op] = {}
 FUNCTIONS: dict[str, Callable[..., Expr]] = {}  # operations and what is composed of them
 
 
+def _is_users(function: Callable[..., Expr]) -> bool:
+    """Is it declared outside this package, as by a cell of a notebook that may run again?"""
+    rule = function.rule if isinstance(function, Op) else function
+    return not rule.__module__.startswith("deepgraph.")
+
+
 def op_named(name: str) -> Op:
     """The registered operation of this name or alias."""
     if name not in OPS:
@@ -177,9 +185,29 @@ def op_named(name: str) -> Op:
     return OPS[name]
 
 
-def op(kind: Kind, **fields: Any) -> Callable[[Rule], Op]:
-    """Make an operation of its typing rule: same name, same signature, same docstring."""
-    return lambda rule: Op(fields.pop("name", rule.__name__.strip("_")), kind, rule, **fields)
+def op(kind: Kind | str, **fields: Any) -> Callable[[Rule], Op]:
+    """Make an operation of its typing rule: same name, same signature, same docstring.
+
+    `kind` is "elementwise", "reduce", "view" or "call"; the other fields are those of `Op`: `numpy`
+    or `ufunc` say what it computes, or `expand` defines it in smaller operations; `grad` gives its
+    gradient and `c` its scalar C text. The rule takes the operands (annotated `Expr`), then the
+    attributes, and returns a `Type` or raises. Pickles name an operation, so whoever loads one
+    imports its declaration first. To declare one anew is to replace it.
+
+    >>> import deepgraph as dg
+    >>> @dg.op("elementwise", ufunc="cbrt", grad=lambda g, y, x: (g / (3 * y * y),))
+    ... def cube_root(x: dg.Expr) -> dg.Type:
+    ...     \"\"\"The real cube root.\"\"\"
+    ...     return dg.Type(x.shape, x.dtype)
+    >>> cube_root(dg.placeholder("x", shape=("n",)))
+    cube_root: float32[n]
+    """
+    try:
+        known = Kind(kind)
+    except ValueError:
+        kinds = ", ".join(k.value for k in Kind)
+        raise ArgumentError(f"op: kind is one of {kinds}: got {kind!r}") from None
+    return lambda rule: Op(fields.pop("name", rule.__name__.strip("_")), known, rule, **fields)
 
 
 def explained(

@@ -64,19 +64,19 @@ def test_what_attach_refuses() -> None:
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64"])
 def test_check_index(dtype: str) -> None:
     x = dg.placeholder("x", (2, 3), dtype)
-    y = dg.check_index(x, 100)
+    y = dg.ops.check_index(x, 100)
     good = np.array([[0, 99, 5], [7, 8, 9]], dtype)
     np.testing.assert_array_equal(run(y, {x: good}), good)
     for bad in {100, 127, np.array(-1).astype(dtype).item()}:
         with pytest.raises(IndexError, match=f"index {bad} is out of range"):
             run(y, {x: np.where(good == 9, bad, good)})
     with pytest.raises(DTypeError, match="check_index: indices are whole numbers"):
-        dg.check_index(dg.placeholder("f", (2,)), 3)
+        dg.ops.check_index(dg.placeholder("f", (2,)), 3)
 
 
 def test_check_index_of_a_named_size_and_of_nothing() -> None:
     x, table = dg.placeholder("x", ("n",), "int64"), dg.placeholder("table", ("rows",))
-    step = dg.compile(dg.check_index(x, table.shape[0]), inputs=[x, table])
+    step = dg.compile(dg.ops.check_index(x, table.shape[0]), inputs=[x, table])
     np.testing.assert_array_equal(step([2, 0], [0.0] * 3), [2, 0])
     with pytest.raises(IndexError, match="index 3 is out of range: needs 0 to 2"):
         step([3, 0], [0.0] * 3)

@@ -110,8 +110,8 @@ def test_gradients_of_gradients(x_shape: Shape, w_shape: Shape, how: dict[str, A
     x, w = inputs(x_shape, w_shape)
     (g,) = inputs(dg.conv2d(*placed(x, w)[0], **how).shape, seed=2)
     check_gradient(lambda x, w: dg.conv2d(x, w, **how), x, w)
-    check_gradient(lambda g, w: dg.conv2d_input_grad(g, w, x_shape[2:], **how), g, w)
-    check_gradient(lambda x, g: dg.conv2d_weight_grad(x, g, w_shape[2:], **how), x, g)
+    check_gradient(lambda g, w: dg.ops.conv2d_input_grad(g, w, x_shape[2:], **how), g, w)
+    check_gradient(lambda x, g: dg.ops.conv2d_weight_grad(x, g, w_shape[2:], **how), x, g)
 
 
 @pytest.mark.parametrize("padding", ["valid", "same"])
@@ -200,7 +200,7 @@ def test_half_precision_is_summed_in_single() -> None:
     x, w = np.full((1, 1, 64, 64), 1, np.float16), np.full((1, 1, 64, 64), 1, np.float16)
     xs, feeds = placed(x, w)
     assert run(dg.conv2d(*xs), feeds).item() == 4096  # by halves it stops at 2048
-    spread = dg.conv2d_input_grad(*xs, (127, 127))
+    spread = dg.ops.conv2d_input_grad(*xs, (127, 127))
     assert run(spread, feeds).max() == lowered(spread, feeds).max() == 4096
 
 
@@ -271,8 +271,8 @@ def test_errors_of_gradients_and_compositions() -> None:
     g, w, x = (dg.placeholder(k, s) for k, s in
                (("g", (2, 4, 6, 6)), ("w", (4, 3, 3, 3)), ("x", (2, 3, 9, 8))))  # fmt: skip
     with pytest.raises(dg.ShapeError, match=r"make \(2, 4, 7, 6\), got \(2, 4, 6, 6\)"):
-        dg.conv2d_input_grad(g, w, (9, 8))
+        dg.ops.conv2d_input_grad(g, w, (9, 8))
     with pytest.raises(dg.ShapeError, match=r"make \(2, 4, 7, 6\), got \(2, 4, 6, 6\)"):
-        dg.conv2d_weight_grad(x, g, 3)
+        dg.ops.conv2d_weight_grad(x, g, 3)
     with pytest.raises(dg.ShapeError, match=r"^conv1d: needs .* got \(2, 4, 6, 6\)"):
         dg.conv1d(g, w)

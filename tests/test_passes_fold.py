@@ -87,7 +87,7 @@ KEPT: list[Callable[[], Expr]] = [
     lambda: dg.normal((2,)) * 2.0,
     lambda: dg.arange(X.shape[0]) + 1,
     lambda: dg.asarray(1.0) * X.shape[0],
-    lambda: dg.check_index(dg.asarray(np.array([0, 3])), 3),  # an IndexError, when the step runs
+    lambda: dg.ops.check_index(dg.asarray(np.array([0, 3])), 3),  # IndexError when the step runs
 ]
 
 

@@ -33,4 +33,4 @@ from deepgraph.ops.trigonometric import *
 
 if not TYPE_CHECKING:  # a checker reads the names above, and would take a computed list for none
     globals().update(FUNCTIONS)  # aliases too
-    __all__ = sorted(FUNCTIONS)
+    __all__ = sorted(k for k, f in FUNCTIONS.items() if not getattr(f, "internal", False))

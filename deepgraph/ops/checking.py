@@ -10,7 +10,7 @@ from deepgraph.ops.source import as_shape
 
 
 @op(
-    Kind.CALL, numpy="lib.check_index({0}, {n}, {out}, {what})",
+    Kind.CALL, internal=True, numpy="lib.check_index({0}, {n}, {out}, {what})",
     examples=(Example(((3, 4),), {"n": 10}),),
 )  # fmt: skip
 def check_index(x: Expr, n: Size, what: str = "index") -> Type:
@@ -32,7 +32,8 @@ def _elements_needed(node: Expr) -> list[Need]:
 
 
 @op(
-    Kind.VIEW, numpy="{0}", view=lambda at, node: at, flops=0, needs=_elements_needed,
+    Kind.VIEW, internal=True, numpy="{0}", view=lambda at, node: at, flops=0,
+    needs=_elements_needed,
     grad=lambda g, y, x, axis, by: (g,), examples=(Example(((3, 4),), {"axis": (0, 1)}),),
 )  # fmt: skip
 def check_elements(x: Expr, axis: tuple[int, ...], by: str = "check_elements") -> Type:

@@ -180,7 +180,7 @@ def conv2d(
 
 
 @op(
-    Kind.CALL, alias=False, numpy="lib.conv2d_input_grad({0}, {1}, {out}, " + _TEXT,
+    Kind.CALL, internal=True, alias=False, numpy="lib.conv2d_input_grad({0}, {1}, {out}, " + _TEXT,
     expand=_conv2d_input_grad, grad=_conv2d_input_grad_grad,
     flops=lambda node: 2 * node.inputs[0].size * product(node.inputs[1].shape[1:]),
     examples=tuple(Example((g, w), {"size": x[2:], **how}) for x, w, g, how in _EXAMPLES),
@@ -200,7 +200,7 @@ def conv2d_input_grad(
 
 
 @op(
-    Kind.CALL, alias=False, numpy="lib.conv2d_weight_grad({0}, {1}, {out}, " + _TEXT,
+    Kind.CALL, internal=True, alias=False, numpy="lib.conv2d_weight_grad({0}, {1}, {out}, " + _TEXT,
     expand=_conv2d_weight_grad, grad=_conv2d_weight_grad_grad,
     flops=lambda node: 2 * node.inputs[1].size * product(node.shape[1:]),
     examples=tuple(Example((x, g), {"kernel": w[2:], **how}) for x, w, g, how in _EXAMPLES),

@@ -89,7 +89,7 @@ _SIZE = "{window}, {stride}, {padding}, {count_include_pad}, {tmp0}, {tmp1})"
 
 
 @op(
-    Kind.CALL, alias=False, follows=1,
+    Kind.CALL, internal=True, alias=False, follows=1,
     numpy="lib.max_pool2d_grad({0}, {1}, {2}, " + _TEXT,
     grad=_max_pool2d_grad_grad,
     scratch=_scratch, flops=lambda node: 3 * node.inputs[0].size * _places(node),
@@ -111,7 +111,7 @@ def max_pool2d_grad(
 
 
 @op(
-    Kind.CALL, alias=False, follows=1,
+    Kind.CALL, internal=True, alias=False, follows=1,
     numpy="lib.max_pool2d_jvp({0}, {1}, {2}, " + _TEXT,
     grad=lambda h, y, t, x, top, **how: (max_pool2d_grad(h, x, top, **how), None, None),
     scratch=_scratch, flops=lambda node: 3 * node.size * _places(node),
@@ -163,7 +163,8 @@ def avg_pool2d(
 
 
 @op(
-    Kind.CALL, alias=False, follows=0, numpy="lib.avg_pool2d_grad({0}, {out}, " + _SIZE,
+    Kind.CALL, internal=True, alias=False, follows=0,
+    numpy="lib.avg_pool2d_grad({0}, {out}, " + _SIZE,
     grad=lambda h, y, g, size, **how: (avg_pool2d(h, **how),),
     scratch=lambda node: _sums(node.shape, node.inputs[0]),
     flops=lambda node: node.inputs[0].size * _places(node),

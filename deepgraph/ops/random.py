@@ -23,13 +23,13 @@ _BLOCKS = 8192  # of 128 bits, made at a time
 _ids = itertools.count()
 
 
-@op(Kind.SOURCE)
+@op(Kind.SOURCE, internal=True)
 def random_key() -> Type:
     """The key of a step's draws, uint64: `compile(..., seed=)` puts the seed in its place."""
     return Type((), _UINT64)
 
 
-@op(Kind.SOURCE)
+@op(Kind.SOURCE, internal=True)
 def random_counter() -> Type:
     """How often a step was called, uint64: `compile` puts a parameter in its place."""
     return Type((), _UINT64)
@@ -62,7 +62,7 @@ def _bits(dtype: DType) -> int:
 
 
 @op(
-    Kind.CALL, scratch=_scratch, flops=25,
+    Kind.CALL, internal=True, scratch=_scratch, flops=25,
     numpy="lib.philox_bits({0}, {1}, {id}, {out}, {tmp0})",
 )  # fmt: skip
 def philox_bits(key: Expr, counter: Expr, id: int, shape: Shape) -> Type:
@@ -76,7 +76,7 @@ def philox_bits(key: Expr, counter: Expr, id: int, shape: Shape) -> Type:
 
 
 @op(
-    Kind.CALL, scratch=_scratch, flops=25,
+    Kind.CALL, internal=True, scratch=_scratch, flops=25,
     numpy="lib.philox_uniform({0}, {1}, {id}, {dtype}, {out}, {tmp0})",
 )  # fmt: skip
 def philox_uniform(
@@ -92,7 +92,7 @@ def philox_uniform(
 
 
 @op(
-    Kind.CALL, scratch=_scratch, flops=45,
+    Kind.CALL, internal=True, scratch=_scratch, flops=45,
     numpy="lib.philox_normal({0}, {1}, {id}, {dtype}, {out}, {tmp0})",
 )  # fmt: skip
 def philox_normal(

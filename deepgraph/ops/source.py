@@ -61,19 +61,19 @@ def placeholder(name: str, shape: Shape = (), dtype: Any = "float32") -> Type:
     return Type(as_shape(shape), as_type, {"shape": as_shape(shape), "dtype": as_type})
 
 
-@op(Kind.SOURCE)
+@op(Kind.SOURCE, internal=True)
 def parameter(name: str, shape: Shape, dtype: DType) -> Type:
     """A value that a step keeps between calls and may update; made by `Parameter`."""
     return Type(shape, dtype)
 
 
-@op(Kind.SOURCE)
+@op(Kind.SOURCE, internal=True)
 def constant(value: Literal) -> Type:
     """An array known now."""
     return Type(value.value.shape, value.value.dtype)
 
 
-@op(Kind.SOURCE)
+@op(Kind.SOURCE, internal=True)
 def size(value: Size, dtype: DType) -> Type:
     """A size as a number; known when a step is called."""
     return Type((), dtype)
