@@ -256,7 +256,7 @@ def test_a_stride_of_two_doubles_an_image() -> None:
     ((2, 3, 8, 8), (4, 3, 3, 3), {"stride": (1, 2, 3)}, "stride is a whole number"),
     ((2, 3, 8, 8), (4, 3, 3, 3), {"dilation": 1.5}, "dilation is a whole number >= 1.*: 1.5"),
     ((2, 3, 8, 8), (4, 3, 3, 3), {"padding": "some"}, '"valid", "same", "full" or numbers'),
-    ((2, 3, 8, 8), (4, 3, 3, 3), {"padding": -1}, "not negative: -1"),
+    ((2, 3, 8, 8), (4, 3, 3, 3), {"padding": -1}, "not negative: got -1"),
     ((2, 3, 8, 8), (4, 3, 3, 3), {"padding": (1, 2, 3)}, r"\(\(above, below\), \(left, right\)\)"),
 ])  # fmt: skip
 def test_errors_name_what_does_not_fit(
