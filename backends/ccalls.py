@@ -27,13 +27,6 @@ class CallWriter(FunctionWriter):
         """More lines of the function."""
         self.out.add(*lines)
 
-    def share(self, extent: str, step: int = 1) -> None:
-        """This thread's stretch from `low` to `high` of an extent, in multiples of `step`."""
-        self.out.add(
-            f"const int64_t low = dg_share({extent}, {step}, me, count);",
-            f"const int64_t high = dg_share({extent}, {step}, me + 1, count);",
-        )
-
 
 class Template(NamedTuple):
     """How an operation is written in C."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from deepgraph.backends.clike import memory_type, size, size_name
-from deepgraph.dims import Dim, Size, names, same
+from deepgraph.dims import Size, same
 from deepgraph.expr import Strided
 from deepgraph.schedule import Kernel
+
+_WORD = re.compile(r"\w+")
 
 
 class Lines:
@@ -35,29 +39,64 @@ class Lines:
         return "\n".join(self.lines)
 
 
+class Function(NamedTuple):
+    """A function that is written: its name, and the names of its parameters."""
+
+    name: str
+    parameters: tuple[str, ...]
+
+
 class FunctionWriter:
     """Writes the functions of one kernel, which run one after the other, each on all threads.
 
     Pointers are a0.. for loads, y0.. for stores and t0.. for the threads' own memory; a thread is
-    number `me` of `count`.
+    number `me` of `count`. A function has the parameters that it mentions, and no others.
     """
 
     def __init__(self, kernel: Kernel, name: str, size_at: Mapping[str, int], own: int) -> None:
-        self.kernel, self.name, self.size_at, self.own = kernel, name, size_at, own
+        self.kernel, self.name = kernel, name
         self.out = Lines()
-        self.functions: list[str] = []
+        self.functions: list[Function] = []
+        self.parameters = {"call": "dg_call *", "me": "int64_t ", "count": "int64_t "}
+        for k, access in enumerate(kernel.loads):
+            self.parameters[f"a{k}"] = f"const {memory_type(access.value.dtype)} *"
+        for k, store in enumerate(kernel.stores):
+            self.parameters[f"y{k}"] = f"{memory_type(store.access.value.dtype)} *"
+        self.parameters |= {f"t{k}": "char *" for k in range(own)}
+        self._sizes = [
+            (size_name(n), f"const int64_t {size_name(n)} = call->size[{place}];")
+            for n, place in size_at.items()
+        ]
+        self._declared: list[tuple[str, str]] = []
 
     @contextmanager
     def function(self) -> Iterator[None]:
         """One more function; when it runs, all threads are through with the one before."""
         name = self.name + f"_{len(self.functions)}" * bool(self.functions)
-        self.functions.append(name)
-        with self.out.braces(f"static void {name}({', '.join(self._parameters())})"):
-            self.out.add("(void)call, (void)me, (void)count;")
-            for n in sorted(self._names()):
-                self.out.add(f"const int64_t {size_name(n)} = call->size[{self.size_at[n]}];")
-            yield
+        outside, self.out, self._declared = self.out, Lines(), list(self._sizes)
+        yield
+        body, self.out = self.out.lines, outside
+        mentioned = set(_WORD.findall("\n".join(body)))
+        needed: list[str] = []
+        for variable, line in reversed(self._declared):
+            if variable in mentioned:
+                needed.append(line)
+                mentioned.update(_WORD.findall(line))
+        given = tuple(p for p in self.parameters if p in mentioned)
+        head = ", ".join(self.parameters[p] + p for p in given) or "void"
+        with self.out.braces(f"static void {name}({head})"):
+            self.out.add(*reversed(needed), *body)
         self.out.add("")
+        self.functions.append(Function(name, given))
+
+    def declare(self, name: str, line: str) -> None:
+        """A variable that stands at the top of the function, if anything mentions it."""
+        self._declared.append((name, line))
+
+    def share(self, extent: str, step: int = 1) -> None:
+        """This thread's stretch from `low` to `high` of an extent, in multiples of `step`."""
+        self.declare("low", f"const int64_t low = dg_share({extent}, {step}, me, count);")
+        self.declare("high", f"const int64_t high = dg_share({extent}, {step}, me + 1, count);")
 
     @contextmanager
     def loop(self, name: str, low: str, high: str, step: int = 1) -> Iterator[None]:
@@ -65,23 +104,6 @@ class FunctionWriter:
         more = f"{name}++" if step == 1 else f"{name} += {step}"
         with self.out.braces(f"for (int64_t {name} = {low}; {name} < {high}; {more})"):
             yield
-
-    def _parameters(self) -> list[str]:
-        found = ["dg_call *call", "int64_t me", "int64_t count"]
-        for k, access in enumerate(self.kernel.loads):
-            found.append(f"const {memory_type(access.value.dtype)} *a{k}")
-        for k, store in enumerate(self.kernel.stores):
-            found.append(f"{memory_type(store.access.value.dtype)} *y{k}")
-        return [*found, *(f"char *t{k}" for k in range(self.own))]
-
-    def _names(self) -> set[str]:
-        """The named sizes that the function may mention."""
-        found = set(names(self.kernel.space))
-        for access in (*self.kernel.loads, *(s.access for s in self.kernel.stores)):
-            found |= names((*access.at.shape, *access.at.strides, access.at.offset))
-        for instr in self.kernel.body:
-            found |= names(tuple(a for a in instr.args if isinstance(a, Dim)))
-        return found
 
 
 def offset(at: Strided) -> str:

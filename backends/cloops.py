@@ -134,21 +134,17 @@ class LoopsWriter(FunctionWriter):
                 kind, r = register_type(kept.dtype), kept.register
                 if r in self.memory:
                     own = f"{self.memory[r]} + me * {self._step(kept)}"
-                    self.out.add(f"{kind} *const m{r} = ({kind} *)({own});")
+                    self.declare(f"m{r}", f"{kind} *const m{r} = ({kind} *)({own});")
                 elif kept.store is None:
-                    self.out.add(f"{kind} m{r}[{LANES}];")
+                    self.declare(f"m{r}", f"{kind} m{r}[{LANES}];")
             yield
 
     # Loops.
 
     def _share(self, axis: int) -> None:
         self.shared = axis
-        whole = self._extent(axis)
-        step = 64 if axis == self.nest.levels[-1].axis else 1  # no two threads in a cache line
-        self.out.add(
-            f"const int64_t low = dg_share({whole}, {step}, me, count);",
-            f"const int64_t high = dg_share({whole}, {step}, me + 1, count);",
-        )
+        innermost = axis == self.nest.levels[-1].axis
+        self.share(self._extent(axis), 64 if innermost else 1)  # no two threads in a cache line
 
     def _extent(self, axis: int) -> str:
         return size(self.kernel.space[axis])

@@ -107,10 +107,10 @@ class NativeDriver(Driver):
             text, functions = str(call.out), call.functions
         else:
             return None
-        args = ", ".join(self._pointers(kernel))
+        given = self._given(kernel)
         for k, function in enumerate(functions):
-            statement = f"{function}(call, me, few, {args});"
-            self._run("" if k else comment, statement, _effort(kernel))
+            args = ", ".join(given[p] for p in function.parameters)
+            self._run("" if k else comment, f"{function.name}({args});", _effort(kernel))
         return text
 
     def _run(self, comment: str, statement: str, effort: Size) -> None:
@@ -139,15 +139,18 @@ class NativeDriver(Driver):
             out.add("int few;", *self.parts[k])
         return f"{out}\n"
 
-    def _pointers(self, kernel: Kernel) -> list[str]:
-        """What a kernel's function is given: its loads, its stores, its threads' own memory."""
-        found = [
-            f"({'const ' * (k < len(kernel.loads))}{memory_type(a.value.dtype)} *)"
-            f"call->at[{self._place(a.value)}]"
-            for k, a in enumerate((*kernel.loads, *(s.access for s in kernel.stores)))
-        ]
-        own = self.plan.scratch[kernel]
-        return [*found, *(f"call->at[{self.slots + piece.slot}]" for piece in own)]
+    def _given(self, kernel: Kernel) -> dict[str, str]:
+        """What the parameters of a kernel's functions are given."""
+        found = {"call": "call", "me": "me", "count": "few"}
+        for k, access in enumerate(kernel.loads):
+            kind = memory_type(access.value.dtype)
+            found[f"a{k}"] = f"(const {kind} *)call->at[{self._place(access.value)}]"
+        for k, store in enumerate(kernel.stores):
+            kind = memory_type(store.access.value.dtype)
+            found[f"y{k}"] = f"({kind} *)call->at[{self._place(store.access.value)}]"
+        for k, piece in enumerate(self.plan.scratch[kernel]):
+            found[f"t{k}"] = f"call->at[{self.slots + piece.slot}]"
+        return found
 
     def _lines(self, node: Expr) -> str:
         return on_one_line(self.plan.schedule.origins(node))

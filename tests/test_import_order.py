@@ -24,7 +24,7 @@ patterns
 algebra
 stable
 grad
-schedule target arena blocks plan
+schedule target arena blocks nest plan
 show
 passes
 backends

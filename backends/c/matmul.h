@@ -39,7 +39,7 @@ DG_FN int dg_blas_sees(int64_t m, int64_t n, int64_t row, int64_t column, int64_
   DG_FN void dg_multiply_##NAME(dg_call *call, int64_t m, int64_t n, int64_t k, const T *a, int64_t a0, \
                                 int64_t a1, const T *b, int64_t b0, int64_t b1, T *c, int64_t c0, \
                                 int64_t c1) { \
-    int64_t lda, ldb, ldc; \
+    int64_t lda = 0, ldb = 0, ldc = 0; \
     const int left = dg_blas_sees(m, k, a0, a1, &lda), right = dg_blas_sees(k, n, b0, b1, &ldb); \
     const int result = dg_blas_sees(m, n, c0, c1, &ldc); \
     if (m <= 0 || n <= 0) return; \
