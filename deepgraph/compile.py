@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -73,10 +75,23 @@ def build(graph: Graph, form: Form, options: Options) -> Step:
     if options.backend == "auto" and chosen.name not in _told:
         _told.add(chosen.name)
         log.info("backend %s: %s", chosen.name, reason)
-    stages = passes.run(
-        graph, chosen.target, _evaluate, options.without, options.hints, options.donate
-    )
-    return Step(graph, form, options, stages, chosen.emit(stages["place"].value), chosen)
+    with _collector_paused():
+        stages = passes.run(
+            graph, chosen.target, _evaluate, options.without, options.hints, options.donate
+        )
+        return Step(graph, form, options, stages, chosen.emit(stages["place"].value), chosen)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Hold the cyclic garbage collector: it would walk all stages again and again, for nothing."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
 
 
 def _evaluate(node: Expr) -> npt.NDArray[Any]:

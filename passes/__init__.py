@@ -67,7 +67,7 @@ def pipeline(
         "lower": partial(lower, target=target),
         "simplify.2": partial(simplify, target=target, evaluate=evaluate, stable=False),
         "own": partial(own, target=target),
-        "fuse": partial(fuse, target=target, hints=hints),
+        "fuse": partial(fuse, target=target, hints=hints, donate=donate),
         "layout": partial(layout, target=target),
         "order": partial(order, target=target, hints=hints),
         "place": partial(place, target=target, donate=donate),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from deepgraph.dims import Size, at_least, product, same
@@ -16,7 +16,10 @@ from deepgraph.schedule import Schedule
 from deepgraph.target import Target
 
 
-def fuse(graph: Graph, target: Target, hints: Mapping[str, int] | None = None) -> Schedule:
+def fuse(
+    graph: Graph, target: Target, hints: Mapping[str, int] | None = None,
+    donate: Collection[str] = (),
+) -> Schedule:  # fmt: skip
     """Kernels of elementwise and reducing nodes, grown from consumers back to producers.
 
     A node joins the kernels that read it where its axes line up with theirs, and where no path
@@ -30,13 +33,13 @@ def fuse(graph: Graph, target: Target, hints: Mapping[str, int] | None = None) -
     hints = hints or {}
     tasks = unfused(graph, hints)
     declared, run = computed(graph), [made(task) for task in tasks]
-    limits, apart = needed(tasks, graph, hints), None
+    limits, apart = None if donate else needed(tasks, graph, hints), None
     for nodes, thrifty in ((declared, False), (run, False), (run, True)):
         fused = build(graph, _Fusion(graph, target, nodes, thrifty).groups(), {})
-        found = peaks(fused, target, hints)
+        found = peaks(fused, target, hints, donate)
         if apart is None and not _within(found, limits):
             apart = split(graph, target)
-            limits = peaks(apart, target, hints)
+            limits = peaks(apart, target, hints, donate)
         if _within(found, limits):
             return fused
     assert apart is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from deepgraph.arena import rounded
@@ -36,9 +36,11 @@ def samples(graph: Graph, hints: Hints) -> list[dict[str, int]]:
     return found
 
 
-def peaks(schedule: Schedule, target: Target, hints: Hints) -> list[int]:
+def peaks(
+    schedule: Schedule, target: Target, hints: Hints, donate: Collection[str] = ()
+) -> list[int]:
     """The bytes of the arena at each of the `samples`."""
-    plan = place(order(layout(schedule, target), target, hints), target)
+    plan = place(order(layout(schedule, target), target, hints), target, donate=donate)
     return [plan.bind(sizes).peak_bytes for sizes in samples(schedule.graph, hints)]
 
 
@@ -66,8 +68,8 @@ def needed(tasks: Sequence[Task], graph: Graph, hints: Hints) -> list[int] | Non
     """Bytes that the arena has at least, at each of the `samples`, for these unfused tasks.
 
     Between kernels all that is read later is alive; a call or a fold writes beside what it reads,
-    while an elementwise kernel may run in place. What leaves the graph has memory of its own. None
-    where a view must be copied, which is a kernel that the graph does not show.
+    while an elementwise kernel may run in place. What leaves the graph has memory of its own, and
+    no feed's memory is taken. None where a view must be copied: the graph shows no such kernel.
     """
     for node in graph.nodes:
         base, views = chain(node)

@@ -20,9 +20,12 @@ TARGET = backends.named("numpy").target
 SIZES = (0, 1, 2, 7, 15, 16, 17, 63, 64, 100, 1000, 1023, 5000)
 
 
-def planned(outputs: object, updates: object = None, without: tuple[str, ...] = ()) -> Plan:
+def planned(
+    outputs: object, updates: object = None, without: tuple[str, ...] = (),
+    donate: tuple[str, ...] = (),
+) -> Plan:  # fmt: skip
     graph, _ = declare(outputs, updates, None, 0)  # type: ignore[arg-type]
-    plan = passes.run(graph, TARGET, reference.value, without)["place"].value
+    plan = passes.run(graph, TARGET, reference.value, without, {}, donate)["place"].value
     assert isinstance(plan, Plan)
     return plan
 
@@ -61,6 +64,15 @@ def test_the_peak_is_never_above_the_unfused(seed: int, size: int) -> None:
         peak = fused.bind({"n": n}).peak_bytes
         assert peak <= apart.bind({"n": n}).peak_bytes, n
         assert peak <= bare.bind({"n": n}).peak_bytes, n
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nor_where_a_feed_is_donated(seed: int) -> None:
+    outputs, updates, _ = random_graph(seed, 40)
+    fused = planned(outputs, updates, (), ("x", "z"))
+    apart = planned(outputs, updates, ("fuse",), ("x", "z"))
+    for n in SIZES:
+        assert fused.bind({"n": n}).peak_bytes <= apart.bind({"n": n}).peak_bytes, n
 
 
 @pytest.mark.parametrize(("seed", "nodes"), [(0, 30), (1, 100), (5, 300), (3, 1000), (4, 4500)])
