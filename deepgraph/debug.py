@@ -69,7 +69,7 @@ def watched(
     if mode == "trace":
         return _Watched(program, graph, _Trace(stages, backend))
     if mode == "nan":
-        return _Watched(program, graph, _Guard(stages["place"].value))
+        return _Watched(program, graph, _Guard(stages["place"].value, stages))
     raise GraphError(f"no debug mode is called {mode!r}: there are {', '.join(MODES)}")
 
 
@@ -171,17 +171,40 @@ def _same(what: str, found: Array, wanted: Array, node: Expr) -> None:
 
 
 class _Guard:
-    """Before each run, goes through the kernels and stops at what makes NaN or infinity."""
+    """Before each run, goes through the kernels and stops at what makes NaN or infinity.
 
-    def __init__(self, plan: Plan) -> None:
+    Only what stands for a declared node is at fault. Inside the definition of an operation in
+    smaller ones an infinity is harmless as long as the operation's own result is finite.
+    """
+
+    def __init__(self, plan: Plan, stages: Mapping[str, Stage]) -> None:
         self.plan = plan
+        graphs = [s.value for s in stages.values() if isinstance(s.value, Graph)]
+        standing: set[Expr | None] = set(graphs[0].nodes)
+        for graph in graphs[1:]:
+            standing = {graph.became.get(n, n) if n is not None else None for n in standing}
+        self.standing = standing
 
     def __call__(self, bound: Bound, values: Values, arrays: Sequence[Array]) -> None:
         sizes = bound.binding.sizes
 
+        schedule = self.plan.schedule
+        harmless: set[Expr] = set()  # not finite, but inside the definition of an operation
+
         def check(number: int, instr: Instr, args: Sequence[Any], out: Array) -> None:
-            if is_float(out.dtype) and _makes(args, out):
-                raise _not_finite(self.plan, number, instr.node, args, out, sizes)
+            if not is_float(out.dtype):
+                return
+            kernel, node = schedule.kernels[number], instr.node
+            nodes = [*(a.value for a in kernel.loads), *(i.node for i in kernel.body)]
+            blamed = [
+                a for a, k in zip(args, instr.args, strict=True)
+                if not (isinstance(k, int) and nodes[k] in harmless)
+            ]  # fmt: skip
+            if not _makes(blamed, out):
+                return
+            if schedule.copied.get(node, node) in self.standing:
+                raise _not_finite(self.plan, number, node, args, out, sizes)
+            harmless.add(node)
 
         with quiet():
             run_schedule(self.plan.schedule, values, sizes, check)

@@ -336,3 +336,35 @@ class TestCompare:
         assert compare(large + 1, large) is not None
         assert compare(np.array([True]), np.array([False])) is not None
         assert compare(np.array([], np.float32), np.array([], np.float32)) is None
+
+
+BIG = 1e30  # its square overflows
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        dg.sigmoid, dg.silu, dg.softplus, dg.gelu, lambda x: dg.gelu(x, approximate="tanh"),
+        lambda x: dg.logaddexp(x, -x), dg.log_sigmoid, dg.softmax, dg.log_softmax,
+        lambda x: 1 / (1 + dg.exp(-x)), lambda x: dg.log(1 + dg.exp(x)),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_overflows_inside_an_operation_is_no_fault(f: Callable[[dg.Expr], dg.Expr]) -> None:
+    x = dg.placeholder("x", ("n", 3))
+    step = dg.compile(f(x), backend="numpy", debug="nan")
+    assert np.isfinite(step(x=[[-BIG, 0.0, BIG], [-200.0, 200.0, 1.0]])).all()
+
+
+def test_what_an_operation_gives_is_its_own_fault() -> None:
+    x = dg.placeholder("x", ("n",))
+    y = dg.leaky_relu(x, 3.0)  # the fault
+    for outputs in (y, 1 / y, y * 2):
+        step = dg.compile(outputs, backend="numpy", debug="nan")
+        assert np.isfinite(step(x=[1.0, -2.0])).all()
+        with pytest.raises(NotFiniteError, match="not finite: 1 inf") as caught:
+            step(x=[1.0, -2e38])
+        assert "# the fault" in str(caught.value)
+    step = dg.compile(dg.exp(x * 2) - 1, backend="numpy", debug="nan", without="simplify")
+    with pytest.raises(NotFiniteError, match="exp: not finite"):
+        step(x=[400.0])

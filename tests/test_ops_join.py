@@ -192,7 +192,7 @@ X = dg.placeholder("x", ("batch", 3))
         (lambda: dg.pad(X.astype("int8"), 1, 300), "pad: not a int8: 300"),
         (lambda: dg.roll(X, (1, 2), (0,)), "roll: as many shifts as axes are needed"),
         (lambda: dg.repeat(X, [1, 2], 1), "repeat: as many repeats as elements are needed: 2 "),
-        (lambda: dg.repeat(X, -1, 1), "repeat: a size is not negative: -1"),
+        (lambda: dg.repeat(X, -1, 1), "repeat: a size is not negative: got -1"),
         (lambda: dg.tril(X[0]), "tril: two dimensions or more are needed: got (3,)"),
         (lambda: dg.diag(dg.zeros((1, 1, 1))), "diag: a vector or a matrix is needed"),
         (lambda: dg.diff(X, -1), "diff: the order of a difference is not negative: -1"),
