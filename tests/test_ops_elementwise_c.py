@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,20 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from aid import run
+from compiled import CC, FLAGS, compiled, over
 
 import deepgraph as dg
-from deepgraph import backends
 from deepgraph.dtypes import ufunc_dtypes
 from deepgraph.expr import OPS, Expr, Kind, Op
 
-CC = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 pytestmark = pytest.mark.skipif(CC is None, reason="no C compiler here")
 
-HEADERS = Path(backends.__path__[0]) / "c"
-FLAGS = (
-    "-std=c11", "-fwrapv", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off",
-    "-Wall", "-Wextra", "-Werror", "-Wno-int-in-bool-context",  # booleans multiply
-)  # fmt: skip
 WHOLE = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 DTYPES = ("bool", *WHOLE, "float32", "float64")
 MIXED = (("int32", "float32"), ("int8", "int64"), ("int64", "uint64"), ("uint64", "int8"))
@@ -82,15 +75,10 @@ CASES = list(cases())
 
 
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """One function a case: each reads its operands in the dtypes it computes in."""
-    folder: Path = tmp_path_factory.mktemp("c")
     texts = ['#include "maths.h"', *[body(*case, f"f{k}") for k, case in enumerate(CASES)]]
-    source, library = folder / "ops.c", folder / "ops.so"
-    source.write_text("\n".join(texts))
-    command = [str(CC), *FLAGS, "-O1", f"-I{HEADERS}", "-shared", "-fPIC", str(source)]
-    subprocess.run([*command, "-o", str(library), "-lm"], check=True)
-    return ctypes.CDLL(str(library))
+    return compiled("\n".join(texts), tmp_path_factory.mktemp("c"), "-O1")[0]
 
 
 def operands(op: Op, dtypes: tuple[str, ...]) -> list[np.ndarray[Any, Any]]:
@@ -113,13 +101,11 @@ def operands(op: Op, dtypes: tuple[str, ...]) -> list[np.ndarray[Any, Any]]:
 
 
 @pytest.mark.parametrize("k", range(len(CASES)), ids=lambda k: f"{CASES[k][0].name}-{CASES[k][1]}")
-def test_c_text(compiled: ctypes.CDLL, k: int) -> None:
+def test_c_text(library: ctypes.CDLL, k: int) -> None:
     op, dtypes, y, _ = CASES[k]
     arrays = operands(op, dtypes)
     expected = run(y, dict(zip(inputs(y), arrays, strict=True)), {"n": len(arrays[0])})
-    found = np.empty_like(expected)
-    pointers = [ctypes.c_void_p(a.ctypes.data) for a in [*arrays, found]]
-    compiled[f"f{k}"](ctypes.c_int64(len(found)), *pointers)
+    found = over(library[f"f{k}"], expected.dtype, *arrays)
     if y.dtype.kind == "f":
         rtol = 1e-6 if y.dtype == np.float32 else 2e-15
         np.testing.assert_allclose(found, expected, rtol=rtol, atol=rtol / 10)
@@ -151,7 +137,7 @@ def test_no_undefined_behaviour(tmp_path: Path) -> None:
           for (int i = 0; i < 12; i++) for (int j = 0; j < 12; j++) {{ {statements} }}
           return 0; }}""")
     checks = ("-fsanitize=undefined,float-cast-overflow", "-fno-sanitize-recover=all")
-    command = [str(CC), *FLAGS, *checks, f"-I{HEADERS}", str(source), "-o", str(program), "-lm"]
+    command = [str(CC), *FLAGS, *checks, str(source), "-o", str(program), "-lm"]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     if "cannot find" in built.stderr:
         pytest.skip("the compiler has no sanitizer library")

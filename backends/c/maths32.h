@@ -220,7 +220,7 @@ DG_FN float dg_pow_float32(float x, float y) {
   p = DG_FMA64(p, r, 1);
   float size = (float)(p * dg_float64_of(dg_bits_float64(n + (0x1.8p52 + 1023)) << 52));
   float half = y * 0.5f, real = x < 0 && a < INFINITY && floorf(y) != y ? NAN : size;
-  uint32_t sign = half - floorf(half) == 0.5f ? dg_bits_float32(x) & 0x80000000 : 0; /* of odd powers */
+  uint32_t odd = floorf(y) == y && floorf(half) != half, sign = odd ? dg_bits_float32(x) & (uint32_t)1 << 31 : 0;
   return y == 0 || x == 1 || (a == 1 && fabsf(y) == INFINITY) ? 1 : dg_float32_of(dg_bits_float32(real) | sign);
 }
 

@@ -271,7 +271,7 @@ DG_FN double dg_pow_float64(double x, double y) {
   double size = dg_scaled_float64(dg_exp2_near_0_float64(r), n);
   double limit = (a == 0) == (y < 0) ? INFINITY : 0, half = y * 0.5;
   double found = a == 0 || a == INFINITY ? limit : x < 0 && floor(y) != y ? NAN : size;
-  uint64_t sign = half - floor(half) == 0.5 ? dg_bits_float64(x) & 0x8000000000000000 : 0; /* of odd powers */
+  uint64_t odd = floor(y) == y && floor(half) != half, sign = odd ? dg_bits_float64(x) & (uint64_t)1 << 63 : 0;
   double real = x != x || y != y ? x + y : dg_float64_of(dg_bits_float64(found) | sign);
   return y == 0 || x == 1 ? 1 : real;
 }
