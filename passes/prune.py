@@ -8,7 +8,9 @@ from deepgraph.expr import Expr
 from deepgraph.graph import Graph, rewrite
 from deepgraph.target import Target
 
-MARKERS = ("stop_gradient", "reverse_gradient", "positive", "attach", "check_elements")
+MARKERS = (
+    "stop_gradient", "reverse_gradient", "custom_gradient", "positive", "attach", "check_elements",
+)  # fmt: skip
 
 
 def prune(graph: Graph, target: Target) -> Graph:

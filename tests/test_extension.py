@@ -120,6 +120,42 @@ def test_declaring_anew_replaces_but_never_one_of_the_package() -> None:
     assert OPS["tanh"] is dg.tanh
 
 
+def _straight(g: dg.Expr, y: dg.Expr, x: dg.Expr) -> dg.Expr:
+    return g * x * x
+
+
+@pytest.mark.parametrize("without", [(), ("prune",), ("fuse",)])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_gradient_of_its_author(backend: str, without: tuple[str, ...]) -> None:
+    rounded = dg.custom_gradient(lambda x: dg.round(x) * 2, _straight)
+    x = dg.placeholder("x", ("n", 3), "float64")
+    y = rounded(dg.sin(x))
+    first = dg.grad(dg.sum(y), x)
+    second = dg.grad(dg.sum(first), x)
+    step = dg.compile([y, first, second], backend=backend, without=without)
+    a = np.random.default_rng(0).normal(size=(4, 3))
+    s, c = np.sin(a), np.cos(a)
+    expected = np.round(s) * 2, s**2 * c, 2 * s * c * c - s**3
+    for found, wanted in zip(step(x=a), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+    again = pickle.loads(pickle.dumps(step))
+    np.testing.assert_allclose(again(x=a)[1], expected[1], rtol=1e-12, atol=1e-12)
+
+
+def test_a_gradient_by_several_inputs() -> None:
+    x, y = (dg.placeholder(name, ("n",), "float64") for name in "xy")
+    f = dg.custom_gradient(lambda a, b: a * b, lambda g, out, a, b: (g * out, None))
+    values = {x: np.array([2.0, 3.0]), y: np.array([5.0, 7.0])}
+    by_x, by_y = dg.grad(dg.sum(f(x, y)), [x, y])
+    assert run(by_x, values, {"n": 2}).tolist() == [10, 21]
+    assert run(by_y, values, {"n": 2}).tolist() == [0, 0]
+    g = dg.custom_gradient(lambda a, b: a * b, lambda g, out, a, b: g)
+    with pytest.raises(dg.GraphError, match="custom_gradient: 1 gradients for 2 inputs"):
+        dg.grad(dg.sum(g(x, y)), x)
+    with pytest.raises(dg.GraphError, match="function and gradient are functions: got 3"):
+        dg.custom_gradient(dg.tanh, 3)  # type: ignore[arg-type]
+
+
 def test_public_names() -> None:
     names = dir(dg)
     assert names == sorted(set(names))

@@ -56,6 +56,10 @@ def _images(window: int, **how: Any) -> tuple[Array, Array, Array]:
     return rng.normal(size=y.shape), x, y
 
 
+def _no_gradient(g: Expr, y: Expr, x: Expr) -> None:
+    return None
+
+
 def _special() -> dict[str, list[Call]]:
     rng = np.random.default_rng(2)
     x, small, key = rng.normal(size=(4, 3)), rng.normal(size=(2, 2, 3)), np.uint64(7)
@@ -77,6 +81,7 @@ def _special() -> dict[str, list[Call]]:
         "philox_bits": [draw],
         "philox_uniform": [draw, Call(draw.arrays, {**draw.attrs, "dtype": "float64"})],
         "philox_normal": [draw, Call(draw.arrays, {**draw.attrs, "dtype": "float64"})],
+        "custom_gradient": [Call((x, x[0]), {"gradient": _no_gradient})],
         "attach": [Call((x, x[0]), {"parameters": (dg.Parameter(x[0]),)})],
         "leaky_relu": [Call((x,), {"slope": slope}) for slope in (0.01, 0.0, -0.5, 2.0)],
         "gelu": [Call((x,), {"approximate": kind}) for kind in ("none", "tanh")],
@@ -213,7 +218,7 @@ def test_compiled_equals_reference_where_inputs_are_broadcast(op: Op) -> None:
 
 
 # Gradients that are not the slope, and inputs whose gradient is none.
-NOT_THE_SLOPE = {"stop_gradient": 0.0, "reverse_gradient": -0.5}
+NOT_THE_SLOPE = {"stop_gradient": 0.0, "custom_gradient": 0.0, "reverse_gradient": -0.5}
 CONSTANT = {"max_pool2d_grad": (1, 2), "max_pool2d_jvp": (1, 2)}  # constant almost everywhere
 
 DIFFERENTIATED = [op for op in CALLED if op.grad is not None]

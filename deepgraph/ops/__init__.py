@@ -13,6 +13,7 @@ from deepgraph.ops.checking import *
 from deepgraph.ops.comparison import *
 from deepgraph.ops.convolution import *
 from deepgraph.ops.creation import *
+from deepgraph.ops.custom import *
 from deepgraph.ops.einsum import *
 from deepgraph.ops.exponential import *
 from deepgraph.ops.index import *
