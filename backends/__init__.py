@@ -38,6 +38,8 @@ class Bound:
     binding: Binding
     run: Callable[..., None]
     allocated: int  # bytes really taken for the arena
+    direct: Callable[..., Callable[[Mapping[str, Any]], list[Any] | None] | None] | None = None
+    # ^ for steps that are short whatever the number of threads: as `direct` of runtime.Call
 
 
 class Program(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import weakref
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import count
 from types import CodeType
 from typing import Any
@@ -174,6 +175,8 @@ class NativeProgram:
         self.library = runtime.load("\n".join(source.kernels))
         self.code = self._compiled(source.driver)
         self.parts = sum(text.startswith("void part") for text in source.kernels)
+        first = source.driver.partition("def step(")[2].splitlines()[1:]
+        self.whole = [line.partition("(")[0].strip() for line in first if line.strip()] == ["part0"]
 
     def _compiled(self, text: str) -> CodeType:
         """The driver as code; tracebacks show it as long as this program lives."""
@@ -224,7 +227,10 @@ class NativeProgram:
                 holding=sum(efforts) < _SHORT,
             )
         exec(code, scope)
-        return Bound(binding, scope["step"], binding.peak_bytes)
+        direct = None
+        if tick is None and self.whole and sum(efforts) < _SHORT:
+            direct = partial(call.direct, runtime.address(program, "part0"))
+        return Bound(binding, scope["step"], binding.peak_bytes, direct)
 
 
 backend = NativeBackend()

@@ -3,19 +3,46 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
-from functools import cache
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from deepgraph.backends import BackendError, toolchain
 
 Caller = Callable[..., tuple[int, int, int] | None]
-_DATA = object.__basicsize__  # where an array object names its memory: right after its header
+Feeds = Sequence[tuple[str, np.dtype[Any], tuple[int, ...]]]
+Maker = Callable[[], npt.NDArray[Any]]
+Parameter = tuple[dict[str, Any], threading.RLock]  # its copies by device, and its lock
+Direct = Callable[[Mapping[str, Any]], list[Any] | None]
+_MOST_FEEDS = 32  # of a step that is called directly
+_HEADER = object.__basicsize__  # bytes of an object before its own fields
 
 
 class _Functions(ctypes.Structure):
     _fields_ = (("sgemm", ctypes.c_void_p), ("dgemm", ctypes.c_void_p))
+
+
+class _Feed(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.py_object), ("dtype", ctypes.py_object), ("ndim", ctypes.c_ssize_t),
+        ("shape", ctypes.c_void_p),
+    )  # fmt: skip
+
+
+class _Parameter(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.py_object) for name in ("copies", "acquire", "release"))
+
+
+class _Array(ctypes.Structure):
+    _fields_ = (
+        ("type", ctypes.c_void_p), ("data", ctypes.c_void_p), ("ndim", ctypes.c_int),
+        ("shape", ctypes.POINTER(ctypes.c_ssize_t)), ("strides", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("base", ctypes.c_void_p), ("dtype", ctypes.c_void_p), ("flags", ctypes.c_int),
+    )  # fmt: skip
 
 
 class _Call(ctypes.Structure):
@@ -59,14 +86,44 @@ class Call:
         if taken > self.arrays or threads < 1:
             raise ValueError(f"caller: {taken} arrays of {self.arrays}, {threads} threads")
         made: Caller = library().dg_caller(
-            part, ctypes.addressof(self._struct), self, taken, np.ndarray, _DATA, threads, holding
+            part, ctypes.addressof(self._struct), self, taken, threads, holding
         )
         return made
 
+    def direct(
+        self, part: int, feeds: Feeds, makers: Sequence[Maker], parameters: Sequence[Parameter]
+    ) -> Direct | None:
+        """A function of a dict of feeds that is all of a short step whose only part this is.
 
-def load(text: str) -> ctypes.CDLL:
+        It gives the results, or None where feeds are not just as said here (by name, of this dtype
+        and shape, contiguous, aligned) or a parameter's lock is taken: then nothing was done, and
+        the call goes the long way. One thread runs the part, and holds the interpreter's lock, so
+        that no other call of this step comes between: the part's other callers must hold it too.
+        A part that notes a bad index must have changed no parameter: the long way meets it again.
+        None where there are too many feeds.
+        """
+        if len(feeds) > _MOST_FEEDS:
+            return None
+        shapes = [(ctypes.c_ssize_t * len(shape))(*shape) for _, _, shape in feeds]
+        given = (_Feed * len(feeds))(*(
+            _Feed(name, dtype, len(shape), ctypes.addressof(held))
+            for (name, dtype, shape), held in zip(feeds, shapes, strict=True)
+        ))  # fmt: skip
+        made = (ctypes.py_object * len(makers))(*makers)  # type: ignore[misc]
+        locked = (_Parameter * len(parameters))(*(
+            _Parameter(copies, partial(lock.acquire, False), lock.release)
+            for copies, lock in parameters
+        ))  # fmt: skip
+        function: Direct = library().dg_step(
+            part, ctypes.addressof(self._struct), (self, shapes, given, made, locked), given, made,
+            locked, len(feeds), len(makers), len(parameters),
+        )  # fmt: skip
+        return function
+
+
+def load(source: str) -> ctypes.CDLL:
     """This C text, compiled or from the cache, as a library of this process."""
-    return ctypes.CDLL(str(toolchain.build(text)))
+    return ctypes.CDLL(str(toolchain.build(source)))
 
 
 def address(library: ctypes.CDLL, name: str) -> int:
@@ -74,18 +131,34 @@ def address(library: ctypes.CDLL, name: str) -> int:
     return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
 
 
+def text() -> str:
+    """The runtime as C: the threads, and the way from Python."""
+    names = ("team.c", "calls.c")
+    return "\n".join((toolchain.HEADERS / n).read_text(encoding="utf-8") for n in names)
+
+
 @cache
 def library() -> ctypes.PyDLL:
     """The runtime, compiled for this machine. BackendError where Python or NumPy does not suit."""
-    array = np.zeros(3)
-    named = (ctypes.c_void_p * 2).from_address(id(array) + _DATA - ctypes.sizeof(ctypes.c_void_p))
-    if tuple(named) != (id(np.ndarray), array.ctypes.data):
+    if not _as_expected(np.zeros((3, 2), np.float32)):
         raise BackendError(f"arrays of NumPy {np.__version__} are not laid out as expected")
-    text = (toolchain.HEADERS / "runtime.c").read_text(encoding="utf-8")
-    found = ctypes.PyDLL(str(toolchain.build(text)))
-    found.dg_caller.restype = ctypes.py_object
-    found.dg_caller.argtypes = (
-        ctypes.c_void_p, ctypes.c_void_p, ctypes.py_object, ctypes.c_ssize_t, ctypes.py_object,
-        ctypes.c_ssize_t, ctypes.c_int, ctypes.c_int,
-    )  # fmt: skip
+    found = ctypes.PyDLL(str(toolchain.build(text())))
+    word, pointer, thing = ctypes.c_ssize_t, ctypes.c_void_p, ctypes.py_object
+    few = ctypes.c_int
+    found.dg_caller.restype = found.dg_step.restype = thing
+    found.dg_caller.argtypes = (pointer, pointer, thing, word, few, few)
+    found.dg_step.argtypes = (pointer, pointer, thing, pointer, pointer, pointer, few, few, few)
+    found.dg_arrays.argtypes, found.dg_arrays.restype = (thing, word), None
+    found.dg_arrays(np.ndarray, _HEADER)
     return found
+
+
+def _as_expected(array: npt.NDArray[Any]) -> bool:
+    """Does an array hold what the C code reads from it, and where it does?"""
+    found = _Array.from_address(id(array) + _HEADER - ctypes.sizeof(ctypes.c_void_p))
+    return (
+        (found.type, found.data, found.ndim) == (id(np.ndarray), array.ctypes.data, array.ndim)
+        and tuple(found.shape[: array.ndim]) == array.shape
+        and tuple(found.strides[: array.ndim]) == array.strides
+        and (found.dtype, found.flags) == (id(array.dtype), array.flags.num)
+    )

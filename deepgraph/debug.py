@@ -90,7 +90,7 @@ class _Watched:
             values |= {p: p.value for p in self.graph.parameters if isinstance(p, Parameter)}
             self.watcher(bound, values, arrays)
 
-        return replace(bound, run=run)
+        return replace(bound, run=run, direct=None)
 
 
 class _Trace:

@@ -19,6 +19,7 @@ from deepgraph.graph import Graph
 
 Array = npt.NDArray[Any]
 Shapes = tuple[tuple[int, ...], ...]
+_PLAIN = 0x101  # of an array's flags: contiguous and aligned
 
 
 class Feeds:
@@ -48,7 +49,7 @@ class Feeds:
                 if (
                     type(given) is not ndarray
                     or (given.dtype is not dtype and given.dtype != dtype)
-                    or not given.flags.c_contiguous
+                    or given.flags.num & _PLAIN != _PLAIN
                 ):
                     given = converted(name, given, dtype)
                 arrays.append(given)
@@ -143,7 +144,7 @@ class Feeds:
 
 
 def converted(name: str, given: Any, dtype: np.dtype[Any]) -> Array:
-    """A feed as a contiguous array of `dtype`, if that loses nothing.
+    """A feed as a contiguous, aligned array of `dtype`, if that loses nothing.
 
     Arrays convert where NumPy calls it safe. Python's numbers and lists of them have no dtype of
     their own: whole ones go where they fit, others into any float. Raises DTypeError for the rest.
@@ -169,7 +170,7 @@ def converted(name: str, given: Any, dtype: np.dtype[Any]) -> Array:
         else:
             hint = f'; write {name}.astype("{dtype.name}")' if array.dtype.kind in "biuf" else ""
             raise _wrong_dtype(name, given, array, dtype, hint)
-    return np.require(array, requirements="C")
+    return np.require(array, requirements=["C", "A"])
 
 
 def _weakly(name: str, array: Array, dtype: np.dtype[Any]) -> Array:

@@ -31,13 +31,13 @@ class Parameter(Expr):
     array([[1., 2.]], dtype=float32)
     """
 
-    __slots__ = ("_copies", "_newest", "decay", "lock", "rate", "serial")
+    __slots__ = ("_newest", "copies", "decay", "lock", "rate", "serial")
 
     rate: float
     decay: float
     lock: threading.RLock
     serial: int  # the order of locking, so that two calls never wait for each other
-    _copies: dict[str, Any]  # the storage on each device
+    copies: dict[str, Any]  # the storage on each device
     _newest: str  # the device that was written last; "" if all agree
 
     def __init__(
@@ -59,14 +59,14 @@ class Parameter(Expr):
         put(self, "decay", decay)
         put(self, "lock", threading.RLock())
         put(self, "serial", serial)
-        put(self, "_copies", {"cpu": array})
+        put(self, "copies", {"cpu": array})
         put(self, "_newest", "cpu")
 
     def storage(
         self, device: str = "cpu", move: Callable[[npt.NDArray[Any]], Any] | None = None
     ) -> Any:
         """The live array on `device`, brought up to date by `move` if another is newer."""
-        copies = self._copies
+        copies = self.copies
         if device not in copies:
             assert move is not None, f"no storage on {device}"
             copies[device] = move(self._host())
@@ -78,11 +78,11 @@ class Parameter(Expr):
 
     def written(self, device: str = "cpu") -> None:
         """Say that a step wrote the storage on `device`: the other copies are older now."""
-        if len(self._copies) > 1:
+        if len(self.copies) > 1:
             object.__setattr__(self, "_newest", device)
 
     def _host(self) -> npt.NDArray[Any]:
-        array = self._copies[self._newest or "cpu"]
+        array = self.copies[self._newest or "cpu"]
         return array if isinstance(array, np.ndarray) else np.asarray(array.get())
 
     @property

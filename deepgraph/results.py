@@ -92,7 +92,7 @@ class Results:
     def given(
         self, out: Any, results: Sequence[Result], feeds: Sequence[Array]
     ) -> list[Array]:
-        """The caller's arrays, checked: right shapes and dtypes, contiguous, writable, apart."""
+        """The caller's arrays, checked: right shapes and dtypes, plain memory, apart."""
         values = self._by_name(out)
         for name, array, (shape, dtype, _) in zip(self._names, values, results, strict=True):
             if not isinstance(array, np.ndarray) or array.dtype != dtype:
@@ -101,8 +101,8 @@ class Results:
             if array.shape != shape:
                 shapes = f"wants {pretty(shape)}, got {pretty(array.shape)}"
                 raise ShapeError(f"out= for {name} has another shape: {shapes}")
-            if not array.flags.c_contiguous or not array.flags.writeable:
-                raise FeedError(f"out= for {name} must be contiguous and writable")
+            if not array.flags.carray:
+                raise FeedError(f"out= for {name} must be contiguous, aligned and writable")
         self._check_apart(values, feeds)
         return values
 

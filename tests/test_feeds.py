@@ -295,3 +295,15 @@ def test_sizes_and_placeholders_of_any_name(name: str) -> None:
     found = step(**{name: given})
     np.testing.assert_allclose(found[name], wanted)
     np.testing.assert_allclose(found["first"], 2 * given.sum(0))
+
+
+def test_arrays_between_the_addresses_of_their_dtype() -> None:
+    """Compiled code may count on alignment."""
+    x = dg.placeholder("x", ("n",))
+    step = dg.compile(x * 2, backend="numpy")
+    given = np.arange(9, dtype=np.uint8)[1:].view("f4")
+    assert not given.flags.aligned
+    (taken,), _ = step._feeds.take((), {"x": given})
+    assert taken.flags.aligned
+    np.testing.assert_array_equal(taken, given)
+    np.testing.assert_array_equal(step(x=given), given * 2)

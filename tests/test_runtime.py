@@ -12,6 +12,7 @@ import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from subprocess import CompletedProcess
 from typing import Any
 
@@ -60,6 +61,19 @@ void check(dg_call *call, int me, int count)
 }
 
 void nothing(dg_call *call, int me, int count) { (void)call, (void)me, (void)count; }
+
+void scaled(dg_call *call, int me, int count)  /* and a parameter counts the calls */
+{
+    float *x = (float *)call->at[0], *y = (float *)call->at[2];
+    int64_t by = *(int64_t *)call->at[1];
+    for (int64_t k = 0; k < call->size[0]; k++)
+        y[k] = x[k] * by;
+    if (by < 0)
+        dg_fault(call, 3, by, 0);
+    else
+        *(int64_t *)call->at[3] += 1;
+    (void)me, (void)count;
+}
 """
 THREADS = [1, 2, 3, 8]
 MOST = 8
@@ -235,6 +249,146 @@ def test_a_child_forked_by_a_thread(parts: ctypes.CDLL) -> None:
     rounds.check(2)
 
 
+class Scaled:
+    """`scaled` called directly, over six elements."""
+
+    def __init__(self, parts: ctypes.CDLL) -> None:
+        self.calls = np.zeros((), np.int64)
+        self.copies, self.lock = {"cpu": self.calls}, threading.RLock()
+        call = runtime.Call(3, [self.calls.ctypes.data], [6])
+        feeds = [("x", np.dtype("f4"), (2, 3)), ("by", np.dtype("i8"), ())]
+        maker = partial(np.empty, (2, 3), np.dtype("f4"))
+        made = call.direct(runtime.address(parts, "scaled"), feeds, [maker],
+                           [(self.copies, self.lock)])  # fmt: skip
+        assert made is not None
+        self.run = made
+        self.x, self.by = np.arange(6, dtype="f4").reshape(2, 3), np.array(3)
+
+    def check(self) -> None:
+        before = int(self.calls)
+        (y,) = self.run({"by": self.by, "x": self.x}) or ()
+        np.testing.assert_array_equal(y, self.x * 3)
+        assert self.calls == before + 1
+        assert y.base is None
+
+
+def test_a_step_called_directly(parts: ctypes.CDLL) -> None:
+    scaled = Scaled(parts)
+    for _ in range(3):
+        scaled.check()
+    kept = [scaled.run({"x": scaled.x * k, "by": scaled.by}) for k in range(5)]
+    for k, found in enumerate(kept):
+        assert found is not None
+        np.testing.assert_array_equal(found[0], scaled.x * k * 3)
+
+
+def misaligned(array: Array) -> Array:
+    moved = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
+    moved[...] = array
+    assert moved.flags.c_contiguous
+    return moved
+
+
+class Mine(np.ndarray[Any, Any]):
+    """Another class of arrays."""
+
+
+WRONG: dict[str, Callable[[Array, Array], dict[str, Any]]] = {
+    "nothing": lambda x, by: {},
+    "missing": lambda x, by: {"x": x},
+    "misnamed": lambda x, by: {"x": x, "b": by},
+    "extra": lambda x, by: {"x": x, "by": by, "z": x},
+    "dtype": lambda x, by: {"x": x.astype("f8"), "by": by},
+    "integers": lambda x, by: {"x": x, "by": by.astype("u8")},
+    "byte order": lambda x, by: {"x": x.astype(">f4"), "by": by},
+    "more": lambda x, by: {"x": x.repeat(2, 0), "by": by},
+    "fewer": lambda x, by: {"x": x[:1], "by": by},
+    "flat": lambda x, by: {"x": x.reshape(6), "by": by},
+    "turned": lambda x, by: {"x": x.reshape(3, 2), "by": by},
+    "one dimension": lambda x, by: {"x": x, "by": by.reshape(1)},
+    "strided": lambda x, by: {"x": x.repeat(2, 1)[:, ::2], "by": by},
+    "columns first": lambda x, by: {"x": np.asfortranarray(x), "by": by},
+    "misaligned": lambda x, by: {"x": misaligned(x), "by": by},
+    "subclass": lambda x, by: {"x": x.view(Mine), "by": by},
+    "list": lambda x, by: {"x": x.tolist(), "by": by},
+    "number": lambda x, by: {"x": x, "by": 3},
+    "scalar": lambda x, by: {"x": x, "by": by[()]},
+    "none": lambda x, by: {"x": None, "by": by},
+    "bad index": lambda x, by: {"x": x, "by": -by},
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_goes_the_long_way(wrong: str, parts: ctypes.CDLL) -> None:
+    scaled = Scaled(parts)
+    assert scaled.run(WRONG[wrong](scaled.x, scaled.by)) is None
+    assert scaled.calls == 0
+    scaled.check()
+
+
+def test_a_parameter_in_use_or_elsewhere(parts: ctypes.CDLL) -> None:
+    scaled = Scaled(parts)
+    feeds = {"x": scaled.x, "by": scaled.by}
+    with ThreadPoolExecutor(1) as other:
+        with scaled.lock:
+            assert other.submit(scaled.run, feeds).result() is None
+            scaled.check()  # as the lock's owner may
+        assert scaled.calls == 1
+        scaled.check()
+        assert other.submit(scaled.lock.acquire, False).result(), "the lock was not given back"
+        assert scaled.run(feeds) is None
+        other.submit(scaled.lock.release).result()
+    scaled.copies["another device"] = scaled.calls
+    assert scaled.run(feeds) is None
+    assert scaled.calls == 2
+
+
+def test_results_that_cannot_be_made(parts: ctypes.CDLL) -> None:
+    lock = threading.RLock()
+
+    def maker() -> Array:
+        raise MemoryError
+
+    call = runtime.Call(0, [], [])
+    made = [partial(np.empty, 3), maker]
+    run = call.direct(runtime.address(parts, "nothing"), [], made, [({"cpu": 0}, lock)])
+    assert run is not None
+    assert run({}) is None
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(lock.acquire, False).result()
+
+
+def test_direct_calls_leave_nothing_behind(parts: ctypes.CDLL) -> None:
+    scaled = Scaled(parts)
+    calls = [{"x": scaled.x, "by": scaled.by}, {"x": scaled.x}, {"x": None, "by": None},
+             {"x": scaled.x, "by": np.array(-1)}]  # fmt: skip
+    things = [None, scaled.x, scaled.by, scaled.run, scaled.lock, scaled.copies, *calls]
+    for feeds in calls:
+        scaled.run(feeds)
+    gc.collect()
+    counts, blocks = [sys.getrefcount(t) for t in things], sys.getallocatedblocks()
+    for _ in range(5_000):
+        for feeds in calls:
+            scaled.run(feeds)
+    assert abs(sys.getallocatedblocks() - blocks) < 50
+    assert all(abs(sys.getrefcount(t) - n) < 20 for t, n in zip(things, counts, strict=True))
+    held = weakref.ref(scaled.lock)
+    del scaled, things, calls, feeds
+    gc.collect()
+    assert held() is None
+
+
+def test_more_feeds_than_it_takes(parts: ctypes.CDLL) -> None:
+    for many, taken in ((32, True), (33, False)):
+        feeds = [(f"x{k}", np.dtype("f4"), ()) for k in range(many)]
+        run = runtime.Call(many, [], []).direct(runtime.address(parts, "nothing"), feeds, [], [])
+        assert (run is not None) == taken
+        if run is not None:
+            given = {name: np.zeros((), dtype) for name, dtype, _ in feeds}
+            assert run(given) == []
+            assert run(dict(list(given.items())[1:])) is None
+
+
 @pytest.mark.parametrize("threads", THREADS)
 def test_a_bad_index_is_told(threads: int, parts: ctypes.CDLL) -> None:
     given = np.arange(20) % 10
@@ -269,10 +423,6 @@ def test_what_is_no_array(parts: ctypes.CDLL) -> None:
     for wrong in (None, 1.0, [1.0], memoryview(b"x"), np.float32(1)):
         with pytest.raises(TypeError, match="not an array"):
             run(np.zeros(1), wrong)
-
-    class Mine(np.ndarray[Any, Any]):
-        pass
-
     assert run(np.zeros(1), np.zeros(1).view(Mine)) is None
 
 

@@ -162,8 +162,9 @@ class TestOut:
             (np.empty(2), dg.DTypeError, "a has another dtype: wants float32, got float64"),
             ([0, 0], dg.DTypeError, "a has another dtype: wants float32, got list"),
             (np.empty(3, np.float32), dg.ShapeError, r"wants \(2,\), got \(3,\)"),
-            (np.empty(4, np.float32)[::2], dg.FeedError, "must be contiguous and writable"),
-            (frozen, dg.FeedError, "must be contiguous and writable"),
+            (np.empty(4, np.float32)[::2], dg.FeedError, "must be contiguous, aligned and writ"),
+            (np.empty(9, np.int8)[1:].view("f4"), dg.FeedError, "must be contiguous, aligned and"),
+            (frozen, dg.FeedError, "must be contiguous, aligned and writable"),
             (good, dg.FeedError, "out= for b shares memory with a feed or another output"),
             (given, dg.FeedError, "out= for a shares memory with a feed"),
         ):

@@ -177,8 +177,7 @@ def test_what_we_ship_compiles_without_a_warning(
 ) -> None:
     monkeypatch.setenv("DEEPGRAPH_CC", name)
     monkeypatch.setenv("DEEPGRAPH_CFLAGS", "-Werror -Wshadow -Wstrict-prototypes")
-    for path in toolchain.HEADERS.glob("*.c"):
-        toolchain.build(path.read_text(encoding="utf-8"))
+    toolchain.build(runtime.text())
     for path in toolchain.HEADERS.glob("*.h"):
         toolchain.build(f'#include "{path.name}"\n#include "{path.name}"\nint one = 1;\n')
 

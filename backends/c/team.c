@@ -1,11 +1,8 @@
-/* The threads that run steps, and the way from Python into a step.
+/* The threads that run steps.
 
    One team of threads serves the process, one call at a time; a call that takes one thread runs on
    its own. Who waits spins for some microseconds, then gives way to others, then sleeps. A forked
-   child has none of its parent's threads and starts its own.
-
-   Nothing of Python is included: what is used of it is part of its stable ABI, and of NumPy that an
-   array's memory is named right after an object's header, as its ABI for extensions says. */
+   child has none of its parent's threads and starts its own. */
 #define _GNU_SOURCE
 #include "team.h"
 
@@ -203,89 +200,4 @@ int dg_run(dg_part *part, dg_call *call, int count)
     }
     pthread_mutex_unlock(&ours.busy);
     return error;
-}
-
-/* ---- From Python. ---- */
-
-typedef struct PyObject PyObject;
-typedef struct PyTypeObject PyTypeObject;
-typedef intptr_t Py_ssize_t;
-typedef struct PyMethodDef {
-    const char *name;
-    PyObject *(*function)(PyObject *self, PyObject *const *args, Py_ssize_t n);
-    int flags;
-    const char *doc;
-} PyMethodDef;
-
-enum { METH_FASTCALL = 0x80 };
-
-extern PyObject *PyCFunction_NewEx(PyMethodDef *, PyObject *self, PyObject *module);
-extern PyObject *PyCapsule_New(void *, const char *name, void (*destructor)(PyObject *));
-extern void *PyCapsule_GetPointer(PyObject *, const char *name);
-extern PyObject *Py_BuildValue(const char *, ...);
-extern PyObject *PyErr_Format(PyObject *, const char *, ...);
-extern PyObject *PyExc_OSError, *PyExc_TypeError;
-extern int PyType_IsSubtype(PyTypeObject *, PyTypeObject *);
-extern void Py_IncRef(PyObject *), Py_DecRef(PyObject *);
-extern void *PyEval_SaveThread(void);
-extern void PyEval_RestoreThread(void *);
-
-typedef struct caller {
-    dg_part *part;
-    dg_call *call;
-    PyObject *keep;        /* what owns the call's memory */
-    Py_ssize_t arrays;     /* how many arguments it takes */
-    PyTypeObject *array;   /* their type; */
-    Py_ssize_t data;       /* where in one its memory is named, right after its type */
-    int count;
-    int holding;           /* does it hold the interpreter's lock while it runs? */
-} caller;
-
-static const char NAME[] = "deepgraph.caller";
-
-/* Run the part over these arrays' memory. None, or what is known of a bad index. */
-static PyObject *call_part(PyObject *self, PyObject *const *args, Py_ssize_t n)
-{
-    caller *c = PyCapsule_GetPointer(self, NAME);
-    if (n != c->arrays)
-        return PyErr_Format(PyExc_TypeError, "takes %zd arrays: got %zd", c->arrays, n);
-    for (Py_ssize_t k = 0; k < n; k++) {
-        char *const *data = (char *const *)((const char *)args[k] + c->data);
-        PyTypeObject *type = (PyTypeObject *)data[-1];
-        if (type != c->array && !PyType_IsSubtype(type, c->array))
-            return PyErr_Format(PyExc_TypeError, "argument %zd is not an array", k);
-        c->call->at[k] = *data;
-    }
-    void *thread = c->holding ? NULL : PyEval_SaveThread();
-    int error = dg_run(c->part, c->call, c->count);
-    if (thread)
-        PyEval_RestoreThread(thread);
-    if (error)
-        return PyErr_Format(PyExc_OSError, "cannot start %d threads: %s", c->count, strerror(error));
-    const int64_t *fault = c->call->fault;
-    if (fault[0])
-        return Py_BuildValue("LLL", (long long)fault[0] - 1, (long long)fault[1],
-                             (long long)fault[2]);
-    return Py_BuildValue("");
-}
-
-static void release(PyObject *capsule)
-{
-    caller *c = PyCapsule_GetPointer(capsule, NAME);
-    Py_DecRef(c->keep);
-    free(c);
-}
-
-/* A function of so many arrays that runs the part. */
-PyObject *dg_caller(dg_part *part, dg_call *call, PyObject *keep, Py_ssize_t arrays,
-                    PyTypeObject *array, Py_ssize_t data, int count, int holding)
-{
-    static PyMethodDef method = {"run", call_part, METH_FASTCALL, NULL};
-    caller *c = malloc(sizeof *c);
-    *c = (caller){part, call, keep, arrays, array, data, count, holding};
-    Py_IncRef(keep);
-    PyObject *capsule = PyCapsule_New(c, NAME, release);
-    PyObject *function = PyCFunction_NewEx(&method, capsule, NULL);
-    Py_DecRef(capsule);
-    return function;
 }
