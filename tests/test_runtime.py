@@ -254,12 +254,13 @@ class Scaled:
 
     def __init__(self, parts: ctypes.CDLL) -> None:
         self.calls = np.zeros((), np.int64)
-        self.copies, self.lock = {"cpu": self.calls}, threading.RLock()
+        self.copies = {"cpu": self.calls}
+        self.first, self.lock = threading.RLock(), threading.RLock()
         call = runtime.Call(3, [self.calls.ctypes.data], [6])
         feeds = [("x", np.dtype("f4"), (2, 3)), ("by", np.dtype("i8"), ())]
         maker = partial(np.empty, (2, 3), np.dtype("f4"))
         made = call.direct(runtime.address(parts, "scaled"), feeds, [maker],
-                           [(self.copies, self.lock)])  # fmt: skip
+                           [({"cpu": 0}, self.first), (self.copies, self.lock)])  # fmt: skip
         assert made is not None
         self.run = made
         self.x, self.by = np.arange(6, dtype="f4").reshape(2, 3), np.array(3)
@@ -314,7 +315,7 @@ WRONG: dict[str, Callable[[Array, Array], dict[str, Any]]] = {
     "number": lambda x, by: {"x": x, "by": 3},
     "scalar": lambda x, by: {"x": x, "by": by[()]},
     "none": lambda x, by: {"x": None, "by": by},
-    "bad index": lambda x, by: {"x": x, "by": -by},
+    "bad index": lambda x, by: {"x": x, "by": np.array(-3)},
 }
 
 
@@ -335,9 +336,10 @@ def test_a_parameter_in_use_or_elsewhere(parts: ctypes.CDLL) -> None:
             scaled.check()  # as the lock's owner may
         assert scaled.calls == 1
         scaled.check()
-        assert other.submit(scaled.lock.acquire, False).result(), "the lock was not given back"
-        assert scaled.run(feeds) is None
-        other.submit(scaled.lock.release).result()
+        for lock in (scaled.first, scaled.lock):
+            assert other.submit(lock.acquire, False).result(), "the lock was not given back"
+            assert scaled.run(feeds) is None
+            other.submit(lock.release).result()
     scaled.copies["another device"] = scaled.calls
     assert scaled.run(feeds) is None
     assert scaled.calls == 2
@@ -362,7 +364,7 @@ def test_direct_calls_leave_nothing_behind(parts: ctypes.CDLL) -> None:
     scaled = Scaled(parts)
     calls = [{"x": scaled.x, "by": scaled.by}, {"x": scaled.x}, {"x": None, "by": None},
              {"x": scaled.x, "by": np.array(-1)}]  # fmt: skip
-    things = [None, scaled.x, scaled.by, scaled.run, scaled.lock, scaled.copies, *calls]
+    things = [None, True, False, scaled.x, scaled.by, scaled.run, scaled.lock, *calls]
     for feeds in calls:
         scaled.run(feeds)
     gc.collect()
