@@ -29,7 +29,7 @@ class Lines:
     @contextmanager
     def braces(self, head: str) -> Iterator[None]:
         """A block after `head`."""
-        self.add(f"{head} {{")
+        self.add(f"{head} {{".lstrip())
         self._depth += 1
         yield
         self._depth -= 1

@@ -35,6 +35,7 @@ class Fold:
 
     def __init__(self, node: Expr) -> None:
         self.ufunc = node.op.ufunc
+        self.initial = node.attributes.get("initial")
         half = is_float(node.dtype) and node.dtype.itemsize == 2
         self.short = np.dtype(np.float32) if half else node.dtype
         self.long = register_dtype(node)
@@ -46,6 +47,8 @@ class Fold:
 
     def start(self, dtype: DType) -> str:
         """What nothing folds to."""
+        if self.initial is not None:
+            return number(self.initial, dtype)
         if not self.extreme:
             return number(self.every or self.ufunc == "multiply", dtype)
         highest = self.ufunc == "minimum"
@@ -288,7 +291,9 @@ class LoopsWriter(FunctionWriter):
         node = instr.node
         args = [self._register(a) if isinstance(a, int) else a for a in instr.args]
         if node.op.kind is Kind.REDUCE:  # over axes of size 1
-            return converted(str(args[0]), node.inputs[0].dtype, node.dtype)
+            fold, value = Fold(node), converted(str(args[0]), node.inputs[0].dtype, node.dtype)
+            start = fold.start(node.dtype)
+            return value if fold.initial is None else f"dg_{fold.ufunc}({value}, {start})"
         return expression(node, args)
 
     def _comment(self, node: Expr) -> None:

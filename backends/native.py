@@ -5,8 +5,9 @@ from __future__ import annotations
 import linecache
 import weakref
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
-from itertools import count
+from itertools import count, groupby
 from types import CodeType
 from typing import Any
 
@@ -33,6 +34,7 @@ from deepgraph.target import Target
 Array = npt.NDArray[Any]
 _serial = count()
 _HEADER = '#include "matmul.h"\n'
+_WAIT = "dg_wait(call->barrier, count);"
 _SMALL = 1 << 15  # bytes and operations of a kernel that is not worth a second thread
 _SHORT = 1 << 13  # bytes and operations of a step that keeps the interpreter's lock
 
@@ -56,6 +58,25 @@ class NativeBackend:
         return NativeProgram(source, plan)
 
 
+@dataclass(frozen=True)
+class _Run:
+    """A function that a part calls, for the kernel that the comment names."""
+
+    comment: tuple[str, ...]
+    statement: str
+    effort: Size
+
+    def alone(self) -> bool:
+        """Is it too small for more than one thread, whatever the sizes are?"""
+        return at_least(self.effort, _SMALL) is False
+
+    def threads(self) -> str:
+        """How many threads run it."""
+        if at_least(self.effort, _SMALL) is True:
+            return "count"
+        return f"{size(self.effort)} < {_SMALL} ? 1 : count"
+
+
 class NativeDriver(Driver):
     """Writes parts of C, and between them what C has no business with.
 
@@ -72,7 +93,7 @@ class NativeDriver(Driver):
             self.places[key] = len(self.places)
         self.slots = len(self.places)
         self.size_at = {n: k for k, n in enumerate(graph.sizes)}
-        self.parts: list[list[str]] = []
+        self.parts: list[list[_Run]] = []
         self._open = False
 
     def source(self) -> Source:
@@ -115,34 +136,48 @@ class NativeDriver(Driver):
         return text
 
     def _run(self, comment: str, statement: str, effort: Size) -> None:
-        """A statement of the part that is open, or of a new one; all threads wait for it."""
+        """A statement of the part that is open, or of a new one."""
         if not self._open or (self.apart and comment):
             brought = [*self.feeds, *self.outputs.values()] if not self.parts else []
             self.lines += [f"# {comment}"] * self.apart
             self.lines.append(f"part{len(self.parts)}({', '.join(brought)})")
             self.parts.append([])
             self._open = True
-        worth = at_least(effort, _SMALL)
-        asked = f"{size(effort)} < {_SMALL} ? 1 : count"
-        few = "count" if worth else "1" if worth is False else asked
-        self.parts[-1] += [
-            *[f"// {comment}"] * bool(comment), f"few = {few};", f"if (me < few) {statement}",
-            "dg_wait(call->barrier, count);",
-        ]  # fmt: skip
+        self.parts[-1].append(_Run((f"// {comment}",) * bool(comment), statement, effort))
 
     def _part(self, k: int) -> str:
-        """The text of a part, which every thread runs."""
+        """The text of a part, which every thread runs; all wait between kernels that they share."""
+        body = Lines()
+        apart = [(alone, list(runs)) for alone, runs in groupby(self.parts[k], key=_Run.alone)]
+        for n, (alone, runs) in enumerate(apart):
+            if alone:
+                with body.braces("if (me == 0)"):
+                    for run in runs:
+                        body.add(*run.comment, run.statement.format(few=1))
+            for m, run in enumerate(runs if not alone else ()):
+                few = run.threads()
+                body.add(*run.comment)
+                if few == "count":
+                    body.add(run.statement.format(few=few))
+                else:
+                    body.add(f"few = {few};", f"if (me < few) {run.statement.format(few='few')}")
+                if m + 1 < len(runs):
+                    body.add(_WAIT)
+            if n + 1 < len(apart):
+                body.add(_WAIT)
+        text = str(body)
         out = Lines()
         with out.braces(f"void part{k}(dg_call *call, int me, int count)"):
             for name, place in self.size_at.items():
-                if any(size_name(name) in line for line in self.parts[k]):
+                if size_name(name) in text:
                     out.add(f"const int64_t {size_name(name)} = call->size[{place}];")
-            out.add("int few;", *self.parts[k])
+            out.add(*["int few;"] * ("few = " in text), *["(void)count;"] * ("count" not in text))
+            out.add(*body.lines)
         return f"{out}\n"
 
     def _given(self, kernel: Kernel) -> dict[str, str]:
         """What the parameters of a kernel's functions are given."""
-        found = {"call": "call", "me": "me", "count": "few"}
+        found = {"call": "call", "me": "me", "count": "{few}"}
         for k, access in enumerate(kernel.loads):
             kind = memory_type(access.value.dtype)
             found[f"a{k}"] = f"(const {kind} *)call->at[{self._place(access.value)}]"

@@ -19,6 +19,8 @@ import pytest
 if "PYTEST_XDIST_WORKER" in os.environ:  # workers share the cores: threads of BLAS would spin
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+os.environ.setdefault("DEEPGRAPH_CFLAGS", "-O1 -Werror")  # of C that many tests compile
+
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -100,6 +102,26 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return check
+
+
+@pytest.fixture(params=["numpy", "native"])
+def backend(request: pytest.FixtureRequest) -> str:
+    """Each backend that compiles and can run here."""
+    from deepgraph import backends
+
+    if reason := backends.named(request.param).missing():
+        pytest.skip(reason)
+    return str(request.param)
+
+
+@pytest.fixture
+def native() -> str:
+    """The backend that compiles C, where there is a compiler."""
+    from deepgraph import backends
+
+    if reason := backends.named("native").missing():
+        pytest.skip(reason)
+    return "native"
 
 
 @pytest.fixture

@@ -38,9 +38,11 @@ def expected(
     return evaluate(graph, values, {"n": n})
 
 
-def check(seed: int, without: tuple[str, ...], sizes: tuple[int, ...]) -> None:
+def check(
+    seed: int, without: tuple[str, ...], sizes: tuple[int, ...], backend: str = "numpy"
+) -> None:
     outputs, updates, feeds = random_graph(seed)
-    step = dg.compile(outputs, updates, backend="numpy", without=without)
+    step = dg.compile(outputs, updates, backend=backend, without=without)
     wanted = {p.name for p in step.graph.placeholders}
     for n in sizes:
         for _ in range(2):  # the second call finds dirty buffers and new parameters
@@ -69,6 +71,18 @@ def check(seed: int, without: tuple[str, ...], sizes: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_compiled_equals_reference(seed: int, without: tuple[str, ...]) -> None:
     check(seed, without, (5,) if without else (5, 1, 3))
+
+
+@pytest.mark.parametrize("without", WITHOUT[:4], ids="-".join)
+@pytest.mark.parametrize("seed", SEEDS[:20])
+def test_native_equals_reference(
+    seed: int, without: tuple[str, ...], native: str, monkeypatch: pytest.MonkeyPatch,
+    use_threads: Callable[[int], None],
+) -> None:  # fmt: skip
+    """On two threads, which share even the smallest kernels."""
+    monkeypatch.setattr("deepgraph.backends.native._SMALL", 1)
+    use_threads(2)
+    check(seed, without, (5, 0, 70), native)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -181,7 +181,7 @@ def test_floats_of_floats_have_a_gradient(op: Op) -> None:
 
 
 @pytest.mark.parametrize("op", CALLED, ids=lambda op: op.name)
-def test_compiled_equals_reference(op: Op) -> None:
+def test_compiled_equals_reference(op: Op, backend: str) -> None:
     outputs: dict[str, Expr] = {}
     feeds: dict[str, Array] = {}
     expected: dict[str, Array] = {}
@@ -196,7 +196,7 @@ def test_compiled_equals_reference(op: Op) -> None:
                 inputs.append(read(p))
             name = f"{way} {k}: {[a.shape for a in arrays]} {attrs}"
             outputs[name], expected[name] = applied(op, inputs, attrs), value
-    step = dg.compile(outputs, backend="numpy")
+    step = dg.compile(outputs, backend=backend)
     for _ in range(2):  # the second call finds dirty buffers
         found = step(**feeds)
         for name, value in expected.items():
@@ -205,14 +205,14 @@ def test_compiled_equals_reference(op: Op) -> None:
 
 
 @pytest.mark.parametrize("op", CALLED, ids=lambda op: op.name)
-def test_compiled_equals_reference_where_inputs_are_broadcast(op: Op) -> None:
+def test_compiled_equals_reference_where_inputs_are_broadcast(op: Op, backend: str) -> None:
     """Axes along which an input does not move at all, in all inputs at once."""
     for arrays, attrs in calls(op):
         narrow = [a[(..., *(slice(0, 1) for _ in a.shape))] for a in arrays]
         inputs = [dg.placeholder(f"x{i}", a.shape, a.dtype) for i, a in enumerate(narrow)]
         wide = [dg.broadcast_to(p, a.shape) for p, a in zip(inputs, arrays, strict=True)]
         y = applied(op, wide, attrs)
-        step = dg.compile(y, inputs=inputs, backend="numpy")
+        step = dg.compile(y, inputs=inputs, backend=backend)
         expected = run(y, dict(zip(inputs, narrow, strict=True)))
         np.testing.assert_allclose(step(*narrow), expected, rtol=1e-12, atol=1e-14)
 
@@ -226,7 +226,7 @@ DIFFERENTIATED = [op for op in CALLED if op.grad is not None]
 
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("op", DIFFERENTIATED, ids=lambda op: op.name)
-def test_gradient_is_the_slope(op: Op, seed: int) -> None:
+def test_gradient_is_the_slope(op: Op, seed: int, backend: str) -> None:
     """Along a random direction, by central differences, all through the compiled step."""
     rng = np.random.default_rng(seed + 10)
     h = 1e-6
@@ -245,7 +245,7 @@ def test_gradient_is_the_slope(op: Op, seed: int) -> None:
             if is_float(p.dtype) and i not in CONSTANT.get(op.name, ()):
                 outputs[f"gradient {p.name}"] = dg.grad(loss, p)
                 ways[p.name] = rng.choice([-1.0, 1.0], p.shape) * rng.uniform(0.5, 1.0, p.shape)
-    step = dg.compile(outputs, backend="numpy")
+    step = dg.compile(outputs, backend=backend)
     found = step(**feeds)
     moved = [
         step(**feeds | {name: feeds[name] + sign * h * way for name, way in ways.items()})
@@ -275,7 +275,7 @@ def _along(slopes: Iterable[Expr], points: Iterable[Expr], ways: Mapping[Expr, A
 
 
 @pytest.mark.parametrize("op", DIFFERENTIATED, ids=lambda op: op.name)
-def test_second_derivative_is_the_slope_of_the_gradient(op: Op) -> None:
+def test_second_derivative_is_the_slope_of_the_gradient(op: Op, backend: str) -> None:
     """At drawn points, and at whole numbers: zeros, ones, equal elements."""
     h = 1e-5
     rng = np.random.default_rng(20)
@@ -303,7 +303,7 @@ def test_second_derivative_is_the_slope_of_the_gradient(op: Op) -> None:
         slopes = dg.grad(dg.sum(y * rng.uniform(0.5, 1.5, y.shape)), floats)
         outputs[f"slope_{k}"] = along = _along(slopes, floats, ways)
         outputs[f"second_{k}"] = _along(dg.grad(along, floats), floats, ways)
-    step = dg.compile(outputs, inputs=list(feeds), backend="numpy")
+    step = dg.compile(outputs, inputs=list(feeds), backend=backend)
     found = step(*feeds.values())
     high, low = (
         step(*(a + sign * h * ways[p] if p in ways else a for p, a in feeds.items()))
