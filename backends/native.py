@@ -198,6 +198,10 @@ class NativeDriver(Driver):
         return self.slots + int(home.key) if home.kind == "slot" else self.places[home.key]
 
 
+def _compiled(kernel: Kernel) -> bool:
+    return kernel.kind != "call" or ccalls.found(kernel.body[0].node) is not None
+
+
 def _effort(kernel: Kernel) -> Size:
     return kernel.bytes + kernel.flops
 
@@ -224,7 +228,7 @@ class NativeProgram:
         """Memory for these sizes, and the step over it."""
         plan, graph = self.plan, self.plan.schedule.graph
         team = threads()
-        efforts = [bind(_effort(k), sizes) for k in plan.schedule.kernels if k.kind != "call"]
+        efforts = [bind(_effort(k), sizes) for k in plan.schedule.kernels if _compiled(k)]
         team = team if max(efforts, default=0) >= _SMALL else 1
         binding = plan.bind(sizes, team)
         arena = np.empty(binding.peak_bytes + 64, np.uint8)
