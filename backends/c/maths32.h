@@ -45,11 +45,14 @@ DG_FN float dg_without_log2_float32(float x, float n) {
   return DG_FMA32(n, -0x1.7f7d1cp-20f, DG_FMA32(n, -0x1.62e4p-1f, x));
 }
 
-DG_FN float dg_exp_float32(float x) {
-  float y = x < -104 ? -104 : x > 89 ? 89 : x;
+/* exp(x) times 2^k, k from -1 to 0. */
+DG_FN float dg_exp_times_float32(float x, int k) {
+  float y = x < -104 ? -104 : x > 89 - k ? 89 - k : x;
   float n = rintf(y * 0x1.715476p0f), r = dg_without_log2_float32(y, n);
-  return dg_scaled_float32(1 + dg_expm1_near_0_float32(r), n);
+  return dg_scaled_float32(1 + dg_expm1_near_0_float32(r), n + k);
 }
+
+DG_FN float dg_exp_float32(float x) { return dg_exp_times_float32(x, 0); }
 
 DG_FN float dg_expm1_float32(float x) {
   float y = x < -18 ? -18 : x > 89 ? 89 : x;
@@ -158,28 +161,34 @@ DG_FN float dg_turned_float32(float x, uint32_t *quarter) {
   return (float)(part * 0x1.921fb54442d18p0);
 }
 
-/* The sine of r after so many quarter turns, |r| <= pi/4: relative errors 2^-37 (sine) and 2^-33 (cosine). */
-DG_FN float dg_sin_of_float32(float r, uint32_t quarter) {
-  float z = r * r, s = 0x1.6cd5ecp-19f, c = 0x1.99ff4p-16f;
+/* Sine and cosine after so many quarter turns and r more, |r| <= pi/4: relative errors 2^-37 and 2^-33. */
+DG_FN float dg_sin_cos_float32(float x, float *cosine) {
+  uint32_t quarter;
+  float r = dg_turned_float32(x, &quarter), z = r * r, s = 0x1.6cd5ecp-19f, c = 0x1.99ff4p-16f;
   s = DG_FMA32(s, z, -0x1.a00f94p-13f);
   s = DG_FMA32(s, z, 0x1.111108p-7f);
   s = DG_FMA32(s, z, -0x1.555556p-3f);
   c = DG_FMA32(c, z, -0x1.6c0c82p-10f);
   c = DG_FMA32(c, z, 0x1.55554ap-5f);
-  float sine = DG_FMA32(r * z, s, r), cosine = DG_FMA32(z * z, c, DG_FMA32(z, -0.5f, 1));
-  return dg_float32_of(dg_bits_float32(quarter & 1 ? cosine : sine) ^ (quarter & 2) << 30);
+  float near_0 = DG_FMA32(r * z, s, r), near_1 = DG_FMA32(z * z, c, DG_FMA32(z, -0.5f, 1));
+  *cosine = dg_float32_of(dg_bits_float32(quarter & 1 ? near_0 : near_1) ^ ((quarter + 1) & 2) << 30);
+  return dg_float32_of(dg_bits_float32(quarter & 1 ? near_1 : near_0) ^ (quarter & 2) << 30);
 }
 
 DG_FN float dg_sin_float32(float x) {
-  uint32_t quarter;
-  float r = dg_turned_float32(x, &quarter);
-  return fabsf(x) < 0x1p-12f ? x : dg_sin_of_float32(r, quarter);
+  float cosine, sine = dg_sin_cos_float32(x, &cosine);
+  return fabsf(x) < 0x1p-12f ? x : sine;
 }
 
 DG_FN float dg_cos_float32(float x) {
-  uint32_t quarter;
-  float r = dg_turned_float32(x, &quarter);
-  return dg_sin_of_float32(r, quarter + 1);
+  float cosine;
+  dg_sin_cos_float32(x, &cosine);
+  return cosine;
+}
+
+DG_FN float dg_tan_float32(float x) {
+  float cosine, sine = dg_sin_cos_float32(x, &cosine);
+  return fabsf(x) < 0x1p-12f ? x : sine / cosine;
 }
 
 /* log2(1 + f) / f, f from sqrt(1/2) - 1 to sqrt(2) - 1: relative error 2^-41. */

@@ -35,11 +35,14 @@ DG_FN double dg_without_log2_float64(double x, double n) {
   return DG_FMA64(n, 0x1.8432a1b0e2634p-43, DG_FMA64(n, -0x1.62e42fefa4p-1, x));
 }
 
-DG_FN double dg_exp_float64(double x) {
-  double y = x < -746 ? -746 : x > 710 ? 710 : x;
+/* exp(x) times 2^k, k from -1 to 0. */
+DG_FN double dg_exp_times_float64(double x, int k) {
+  double y = x < -746 ? -746 : x > 710 - k ? 710 - k : x;
   double n = rint(y * 0x1.71547652b82fep0), r = dg_without_log2_float64(y, n);
-  return dg_scaled_float64(1 + dg_expm1_near_0_float64(r), n);
+  return dg_scaled_float64(1 + dg_expm1_near_0_float64(r), n + k);
 }
+
+DG_FN double dg_exp_float64(double x) { return dg_exp_times_float64(x, 0); }
 
 DG_FN double dg_expm1_float64(double x) {
   double y = x < -38 ? -38 : x > 710 ? 710 : x;
@@ -203,9 +206,11 @@ DG_FN double dg_turned_float64(double x, double *low, uint64_t *quarter) {
   return r;
 }
 
-/* The sine of r + low after so many quarter turns, |r| <= pi/4: relative errors 2^-58 (sine) and 2^-64 (cosine). */
-DG_FN double dg_sin_of_float64(double r, double low, uint64_t quarter) {
-  double z = r * r, s = 0x1.5d98269f9bd8p-33, c = -0x1.8facd19ef6b2bp-37;
+/* Sine and cosine after so many quarter turns and r + low more, |r| <= pi/4: relative errors 2^-58 and 2^-64. */
+DG_FN double dg_sin_cos_float64(double x, double *cosine) {
+  uint64_t quarter;
+  double low, r = dg_turned_float64(x, &low, &quarter), z = r * r;
+  double s = 0x1.5d98269f9bd8p-33, c = -0x1.8facd19ef6b2bp-37;
   s = DG_FMA64(s, z, -0x1.ae5e7b2ffe38dp-26);
   s = DG_FMA64(s, z, 0x1.71de3598005c6p-19);
   s = DG_FMA64(s, z, -0x1.a01a019c3ffb7p-13);
@@ -217,23 +222,26 @@ DG_FN double dg_sin_of_float64(double r, double low, uint64_t quarter) {
   c = DG_FMA64(c, z, -0x1.6c16c16c1514p-10);
   c = DG_FMA64(c, z, 0x1.555555555554cp-5);
   double half = 0.5 * z, near = 1 - half;
-  double sine = r + DG_FMA64(r * z, s, low * near);
-  double cosine = near + (DG_FMA64(z * z, c, (1 - near) - half) - r * low);
-  return dg_float64_of(dg_bits_float64(quarter & 1 ? cosine : sine) ^ (quarter & 2) << 62);
+  double near_0 = r + DG_FMA64(r * z, s, low * near);
+  double near_1 = near + (DG_FMA64(z * z, c, (1 - near) - half) - r * low);
+  *cosine = dg_float64_of(dg_bits_float64(quarter & 1 ? near_0 : near_1) ^ ((quarter + 1) & 2) << 62);
+  return dg_float64_of(dg_bits_float64(quarter & 1 ? near_1 : near_0) ^ (quarter & 2) << 62);
 }
 
 DG_FN double dg_sin_float64(double x) {
-  double low, r;
-  uint64_t quarter;
-  r = dg_turned_float64(x, &low, &quarter);
-  return fabs(x) < 0x1p-27 ? x : dg_sin_of_float64(r, low, quarter);
+  double cosine, sine = dg_sin_cos_float64(x, &cosine);
+  return fabs(x) < 0x1p-27 ? x : sine;
 }
 
 DG_FN double dg_cos_float64(double x) {
-  double low, r;
-  uint64_t quarter;
-  r = dg_turned_float64(x, &low, &quarter);
-  return dg_sin_of_float64(r, low, quarter + 1);
+  double cosine;
+  dg_sin_cos_float64(x, &cosine);
+  return cosine;
+}
+
+DG_FN double dg_tan_float64(double x) {
+  double cosine, sine = dg_sin_cos_float64(x, &cosine);
+  return fabs(x) < 0x1p-27 ? x : sine / cosine;
 }
 
 /* log2(x) in two parts, to 2^-64: 2 atanh(s) = s (2 + z (2/3 + z p)), s = f / (2 + f), z = s^2; p's error is 2^-61. */
