@@ -74,7 +74,7 @@ class Backend(Protocol):
 
 
 NAMES = ("reference", "numpy", "native")
-AUTO = ("numpy",)  # the order in which `auto` asks
+AUTO = ("native", "numpy")  # the order in which `auto` asks
 
 
 def get(name: str) -> Backend:

@@ -17,7 +17,7 @@ from deepgraph.backends.clike import (
     size,
     stored,
 )  # fmt: skip
-from deepgraph.dims import at_least
+from deepgraph.dims import at_least, product
 from deepgraph.dtypes import DType, is_float
 from deepgraph.expr import Expr, Kind
 from deepgraph.nest import LANES, Block, Kept, Loop, Nest, Work, folds, register_dtype
@@ -139,7 +139,8 @@ class LoopsWriter(FunctionWriter):
                     own = f"{self.memory[r]} + me * {self._step(kept)}"
                     self.declare(f"m{r}", f"{kind} *const m{r} = ({kind} *)({own});")
                 elif kept.store is None:
-                    self.declare(f"m{r}", f"{kind} m{r}[{LANES}];")
+                    count = LANES if kept.lanes else size(product(self.nest.extents(kept)))
+                    self.declare(f"m{r}", f"{kind} m{r}[{count}];")
             yield
 
     # Loops.
@@ -284,8 +285,8 @@ class LoopsWriter(FunctionWriter):
                 at = offset(store.access.at)
                 self.out.add(f"y{k}[{at}] = {stored(f'r{r}', store.access.value.dtype)};")
         kept = self.nest.kept.get(r)
-        if kept is not None and kept.store is None and r not in self.folds:
-            self.out.add(f"m{r}[{self._index(kept)}] = r{r};")
+        if kept is not None and r not in self.folds:
+            self.out.add(f"{self._memory_of(kept)} = r{r};")
 
     def _expression(self, instr: Instr) -> str:
         node = instr.node
@@ -306,12 +307,15 @@ class LoopsWriter(FunctionWriter):
         """A register that is in scope, or where it was kept."""
         if r in self.known:
             return f"r{r}"
-        kept = self.nest.kept[r]
-        if kept.store is not None:
-            return f"y{kept.store}[{offset(self.kernel.stores[kept.store].access.at)}]"
-        return f"m{r}[{self._index(kept)}]"
+        return self._memory_of(self.nest.kept[r])
 
     # Memory.
+
+    def _memory_of(self, kept: Kept) -> str:
+        """The element that is kept of a register, at the loops' indices."""
+        if kept.store is not None:
+            return f"y{kept.store}[{offset(self.kernel.stores[kept.store].access.at)}]"
+        return f"m{kept.register}[{self._index(kept)}]"
 
     def _step(self, kept: Kept) -> str:
         """The bytes from one thread's memory to the next's."""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deepgraph import backends, passes
-from deepgraph.backends import Source
+from deepgraph.backends import Backend, Source
 from deepgraph.dims import Size, bind, names, solve
 from deepgraph.errors import DTypeError, GraphError, ShapeError, here
 from deepgraph.expr import OPS, Expr, explained, same_type
@@ -46,9 +46,9 @@ def compile(
     `outputs` is an Expr, a sequence or a dict of them; a call gives the same form. `updates` maps
     parameters to their new values, all computed from the old ones; what layers attached
     (`dg.attach`) to anything computed is updated too, as soon as `updates` is given. `inputs`
-    fixes the order of positional feeds. `backend` is "auto", "numpy" or "reference" (the variable
-    `DEEPGRAPH_BACKEND` goes before "auto"). `without` names passes to leave out, `donate` feeds
-    whose memory the step may overwrite, `hints` typical sizes for the planner, `seed` keys the
+    fixes the order of positional feeds. `backend` is "auto", "native", "numpy" or "reference" (the
+    variable `DEEPGRAPH_BACKEND` goes before "auto"). `without` names passes to leave out, `donate`
+    feeds whose memory the step may overwrite, `hints` typical sizes for the planner, `seed` keys the
     random numbers. With `debug="trace"` the first call with new sizes compares what each pass gives
     with the graph as declared, and a PassError blames the one that changed a result; with
     `debug="nan"` a call stops with a NotFiniteError at the first node that makes NaN or infinity of
@@ -71,10 +71,21 @@ def compile(
 
 def build(graph: Graph, form: Form, options: Options) -> Step:
     """The step of a declared graph; what unpickling a step calls, on whatever machine that is."""
-    chosen, reason = backends.resolve(_wish(options.backend))
+    wish = _wish(options.backend)
+    chosen, reason = backends.resolve(wish)
     if options.backend == "auto" and chosen.name not in _told:
         _told.add(chosen.name)
         log.info("backend %s: %s", chosen.name, reason)
+    try:
+        return _built(graph, form, options, chosen)
+    except backends.BackendError as error:
+        if wish != "auto" or chosen.name == backends.AUTO[-1]:
+            raise
+        log.warning("backend %s failed, %s takes over: %s", chosen.name, backends.AUTO[-1], error)
+        return _built(graph, form, options, backends.get(backends.AUTO[-1]))
+
+
+def _built(graph: Graph, form: Form, options: Options, chosen: Backend) -> Step:
     with _collector_paused():
         stages = passes.run(
             graph, chosen.target, _evaluate, options.without, options.hints, options.donate

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from deepgraph.dims import Shape, Size, bind, minimum, names, product, same
+from deepgraph.dims import Shape, Size, at_least, bind, minimum, names, product, same
 from deepgraph.dtypes import DType, is_float
 from deepgraph.expr import Expr, Kind
 from deepgraph.schedule import Kernel
@@ -17,6 +17,7 @@ from deepgraph.schedule import Kernel
 TYPICAL = 64  # what a named size is taken for
 LANES = 256  # elements of a strip: a piece of the innermost axis that the loops around it share
 _SHARED_FROM = 16  # steps from which an axis is worth sharing among threads
+_STACK = 4096  # bytes that a thread may keep on its stack
 _CHEAP = 4  # operations for one element that are done again rather than kept in memory
 
 Part = Literal["all", "strips", "lanes"]
@@ -62,7 +63,7 @@ class Kept:
     dtype: DType  # of a register: sums of floats run in float64, what takes two bytes in float32
     axes: tuple[int, ...]
     lanes: bool  # its last axis is the strip's, not the whole
-    store: int | None  # the store whose memory shows it, or None: it needs memory of its own
+    store: int | None = None  # the store whose memory holds it, or None: it has its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,7 @@ class Nest:
     @cached_property
     def memory(self) -> tuple[Kept, ...]:
         """What needs memory of its own on each thread, beyond a strip."""
-        return tuple(k for k in self.kept.values() if k.store is None and not _small(k))
+        return tuple(k for k in self.kept.values() if k.store is None and not self.small(k))
 
     def extents(self, kept: Kept) -> Shape:
         """The shape of a kept register's memory."""
@@ -100,6 +101,12 @@ class Nest:
             minimum(LANES, space[a]) if kept.lanes and a == kept.axes[-1] else space[a]
             for a in kept.axes
         )
+
+    def small(self, kept: Kept) -> bool:
+        """Is it a strip, or not much more, that a thread keeps on its stack?"""
+        size = self.bytes(kept)
+        strip = kept.lanes and len(kept.axes) == 1
+        return strip or (kept.register not in self.parts and at_least(_STACK, size) is True)
 
     def bytes(self, kept: Kept) -> Size:
         """The bytes of a kept register, on one thread."""
@@ -113,10 +120,6 @@ def register_dtype(node: Expr) -> DType:
     adds = node.op.kind is Kind.REDUCE and node.op.ufunc in ("add", "multiply")
     wide = node.dtype.itemsize == 8 or adds
     return np.dtype(np.float64 if wide else np.float32)
-
-
-def _small(kept: Kept) -> bool:
-    return kept.lanes and len(kept.axes) == 1
 
 
 def nest(kernel: Kernel) -> Nest:
@@ -153,7 +156,7 @@ def _cost(nest: Nest) -> tuple[int, bool, int]:
         count = 1
         for n in bind(nest.extents(kept), sizes):
             count *= n
-        if _small(kept):
+        if nest.small(kept):
             strips += count
         else:
             memory += count
@@ -215,6 +218,7 @@ class _Builder:
             main = self._block(0, self._once(everything, self.stored), frozenset())
             both = self._storing(main, self.stored), ()
         kept = {r: self._held(r, level) for r, level in self.kept.items()}
+        self._lend(kept, both[0])
         return Nest(self.kernel, self.levels, shared, *both, kept)
 
     def _held(self, r: int, level: int) -> Kept:
@@ -226,8 +230,41 @@ class _Builder:
         if lanes:
             axes = (*(a for a in axes if a != self.levels[-1].axis), self.levels[-1].axis)
         node = self.kernel.body[r - len(self.kernel.loads)].node
-        shown = node.op.kind is not Kind.REDUCE and node.dtype.itemsize != 2
-        return Kept(r, register_dtype(node), axes, lanes, self.stored.get(r) if shown else None)
+        return Kept(r, register_dtype(node), axes, lanes)
+
+    def _lend(self, kept: dict[int, Kept], main: Block) -> None:
+        """Keep what varies as a store does in the store's memory, if it is read no later."""
+        at, last = self._positions(main)
+        free = dict(self.stored)
+        for r, one in kept.items():
+            for q, k in free.items():
+                value = self.kernel.stores[k].access.value
+                if (
+                    ~r not in self.args and self.axes[q] == self.axes[r]
+                    and value.dtype == one.dtype and last[r] <= at.get(q, -1)
+                ):  # fmt: skip
+                    kept[r] = replace(one, store=k)
+                    del free[q]
+                    break
+
+    def _positions(self, main: Block) -> tuple[dict[int, int], dict[int, int]]:
+        """When each register is stored, and when it is read last; its own store reads it."""
+        at: dict[int, int] = {}
+        last: dict[int, int] = {}
+        stack: list[Work | Loop] = [*reversed(main)]
+        now = 0
+        while stack:
+            item = stack.pop()
+            if isinstance(item, Loop):
+                stack += reversed(item.body)
+                continue
+            now += 1
+            r = item.register
+            for a in self.args[~r if item.adds else r]:
+                last[a] = now
+            if item.stores:
+                at[r] = now
+        return at, last
 
     def _needed(self, wanted: Collection[int], stop: Collection[int] = ()) -> list[int]:
         """All that these items are computed from, in order."""

@@ -41,7 +41,8 @@ def peaks(
 ) -> list[int]:
     """The bytes of the arena at each of the `samples`."""
     plan = place(order(layout(schedule, target), target, hints), target, donate=donate)
-    return [plan.bind(sizes).peak_bytes for sizes in samples(schedule.graph, hints)]
+    threads = 0 if target.atomic else 1  # the memory of a thread's own is like its registers
+    return [plan.bind(sizes, threads).peak_bytes for sizes in samples(schedule.graph, hints)]
 
 
 def unfused(graph: Graph, hints: Hints) -> list[Task]:

@@ -185,24 +185,25 @@ class _Planner:
         span = self.start[kernel]
         low, high = span.start, span.stop - 1
         wanted: list[tuple[Shape, DType, int, int]] = []
+        each = False
         if found is not None:
             for k, (shape, dtype) in enumerate(found.scratch):
                 first, last = (self._when(kernel, time) for time in found.uses[f"t{k}"])
                 wanted.append((shape, dtype, first, last))
-        elif kernel in self.nests:
-            loops = self.nests[kernel]
+        elif loops := self.nests.get(kernel):
             wanted += [(loops.extents(k), k.dtype, low, high) for k in loops.memory]
+            each = loops.shared is not None
         else:
             node = kernel.body[0].node
             own = self.target.own(node)
-            if own is None and node.op.scratch:
-                wanted += [(t.shape, t.dtype, low, high) for t in node.op.scratch(node)]
-            wanted += [(t.shape, t.dtype, low, high) for t in own or ()]
+            rule = node.op.scratch
+            types = own if own is not None else rule(node) if rule else ()
+            wanted += [(t.shape, t.dtype, low, high) for t in types]
+            each = own is not None
         pieces = []
         for shape, dtype, first, last in wanted:
             size = product(shape) * dtype.itemsize
             self.slots.append(Slot(size, first, last if self.reuse else self.end, scratch=True))
-            each = kernel in self.nests or self.target.own(kernel.body[0].node) is not None
             pieces.append(Scratch(shape, dtype, len(self.slots) - 1, each))
         self.scratch[kernel] = tuple(pieces)
 

@@ -19,6 +19,7 @@ import pytest
 if "PYTEST_XDIST_WORKER" in os.environ:  # workers share the cores: threads of BLAS would spin
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+os.environ.setdefault("DEEPGRAPH_BACKEND", "numpy")  # for tests that do not say which
 os.environ.setdefault("DEEPGRAPH_CFLAGS", "-O1 -Werror")  # of C that many tests compile
 
 GOLDEN = Path(__file__).parent / "golden"

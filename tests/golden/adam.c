@@ -1,0 +1,204 @@
+#include "matmul.h"
+
+// add_astype_pow_multiply: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+// map over ()
+static void k0(int64_t me, const int64_t *a0, const float *a1, int64_t *y0, float *y1, float *y2) {
+    if (me) return;
+    const int64_t r0 = a0[0];
+    const float r1 = a1[0];
+    // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+    const int64_t r2 = r0 + INT64_C(1);
+    y0[0] = r2;
+    const double r3 = dg_to_float64(r2);
+    const double r4 = dg_pow(0.999, r3);
+    const double r5 = 1.0 - r4;
+    const double r6 = dg_sqrt(r5);
+    const double r7 = dg_pow(0.9, r3);
+    const double r8 = 1.0 - r7;
+    const double r9 = r6 / r8;
+    const float r10 = dg_to_float32(r9);
+    const float r11 = r1 * r10;
+    y1[0] = r11;
+    const double r12 = 1e-08 * r6;
+    const float r13 = dg_to_float32(r12);
+    y2[0] = r13;
+}
+
+// matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
+// call over (2, 3)
+static void k1(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+    dg_matmul_float32(call, me, count, 2, 3, 4, a0 + 0, 4, 1, a1 + 0, 3, 1, y0 + 0, 3, 1);
+}
+
+// add_multiply_sum_square: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+// row over (2, 3)
+static void k2(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1, float *y2) {
+    double m6[3];
+    const int64_t low = dg_share(3, 64, me, count);
+    const int64_t high = dg_share(3, 64, me + 1, count);
+    for (int64_t i1 = low; i1 < high; i1++) {
+        m6[i1] = 0.0;
+    }
+    for (int64_t i0 = 0; i0 < 2; i0++) {
+        #pragma omp simd
+        for (int64_t i1 = low; i1 < high; i1++) {
+            const float r0 = a0[i0 * 3 + i1];
+            const float r1 = a1[i1];
+            const float r2 = a2[i0 * 3 + i1];
+            // tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
+            const float r4 = r0 + r1;
+            const float r5 = r2 * r4;
+            y0[i0 * 3 + i1] = r5;
+            m6[i1] += r5;
+        }
+    }
+    #pragma omp simd
+    for (int64_t i1 = low; i1 < high; i1++) {
+        const float r3 = a3[i1];
+        const float r6 = m6[i1];
+        y1[i1] = r6;
+        // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        const float r7 = 0.999f * r3;
+        const float r8 = r6 * r6;
+        const float r9 = 0.001f * r8;
+        const float r10 = r7 + r9;
+        y2[i1] = r10;
+    }
+}
+
+// multiply_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+// map over (3,)
+static void k3(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0, float *y1) {
+    const int64_t low = dg_share(3, 64, me, count);
+    const int64_t high = dg_share(3, 64, me + 1, count);
+    const float r2 = a2[0];
+    #pragma omp simd
+    for (int64_t i0 = low; i0 < high; i0++) {
+        const float r0 = a0[i0];
+        const float r1 = a1[i0];
+        // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        const float r3 = 0.9f * r0;
+        const float r4 = 0.1f * r1;
+        const float r5 = r3 + r4;
+        y0[i0] = r5;
+        const float r6 = r2 * r5;
+        y1[i0] = r6;
+    }
+}
+
+// sqrt_add_divide_subtract: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+// map over (3,)
+static void k4(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0) {
+    const int64_t low = dg_share(3, 64, me, count);
+    const int64_t high = dg_share(3, 64, me + 1, count);
+    const float r1 = a1[0];
+    #pragma omp simd
+    for (int64_t i0 = low; i0 < high; i0++) {
+        const float r0 = a0[i0];
+        const float r2 = a2[i0];
+        const float r3 = a3[i0];
+        // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        const float r4 = dg_sqrt(r0);
+        const float r5 = r4 + r1;
+        const float r6 = r2 / r5;
+        const float r7 = r3 - r6;
+        y0[i0] = r7;
+    }
+}
+
+// matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
+// call over (4, 3)
+static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+    dg_matmul_float32(call, me, count, 4, 3, 2, a0 + 0, 1, 4, a1 + 0, 3, 1, y0 + 0, 3, 1);
+}
+
+// multiply_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+// map over (12,)
+static void k6(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+    const int64_t low = dg_share(12, 64, me, count);
+    const int64_t high = dg_share(12, 64, me + 1, count);
+    #pragma omp simd
+    for (int64_t i0 = low; i0 < high; i0++) {
+        const float r0 = a0[i0];
+        const float r1 = a1[i0];
+        // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        const float r2 = 0.9f * r0;
+        const float r3 = 0.1f * r1;
+        const float r4 = r2 + r3;
+        y0[i0] = r4;
+    }
+}
+
+// multiply_square_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+// map over (12,)
+static void k7(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+    const int64_t low = dg_share(12, 64, me, count);
+    const int64_t high = dg_share(12, 64, me + 1, count);
+    #pragma omp simd
+    for (int64_t i0 = low; i0 < high; i0++) {
+        const float r0 = a0[i0];
+        const float r1 = a1[i0];
+        // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        const float r2 = 0.999f * r0;
+        const float r3 = r1 * r1;
+        const float r4 = 0.001f * r3;
+        const float r5 = r2 + r4;
+        y0[i0] = r5;
+    }
+}
+
+// multiply_sqrt_add_subtract: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+// map over (12,)
+static void k8(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, const float *a4, float *y0) {
+    const int64_t low = dg_share(12, 64, me, count);
+    const int64_t high = dg_share(12, 64, me + 1, count);
+    const float r0 = a0[0];
+    const float r3 = a3[0];
+    #pragma omp simd
+    for (int64_t i0 = low; i0 < high; i0++) {
+        const float r1 = a1[i0];
+        const float r2 = a2[i0];
+        const float r4 = a4[i0];
+        // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        const float r5 = r0 * r1;
+        const float r6 = dg_sqrt(r2);
+        const float r7 = r6 + r3;
+        const float r8 = r5 / r7;
+        const float r9 = r4 - r8;
+        y0[i0] = r9;
+    }
+}
+
+void part0(dg_call *call, int me, int count) {
+    (void)count;
+    if (me == 0) {
+        // add_astype_pow_multiply: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        k0(me, (const int64_t *)call->at[0], (const float *)call->at[5], (int64_t *)call->at[0], (float *)call->at[10], (float *)call->at[11]);
+        // matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
+        k1(call, me, 1, (const float *)call->at[8], (const float *)call->at[2], (float *)call->at[12]);
+        // add_multiply_sum_square: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        k2(me, 1, (const float *)call->at[12], (const float *)call->at[3], (const float *)call->at[9], (const float *)call->at[7], (float *)call->at[13], (float *)call->at[14], (float *)call->at[15]);
+        // multiply_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        k3(me, 1, (const float *)call->at[6], (const float *)call->at[14], (const float *)call->at[10], (float *)call->at[6], (float *)call->at[14]);
+        // sqrt_add_divide_subtract: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        k4(me, 1, (const float *)call->at[15], (const float *)call->at[11], (const float *)call->at[14], (const float *)call->at[3], (float *)call->at[3]);
+        // matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
+        k5(call, me, 1, (const float *)call->at[8], (const float *)call->at[13], (float *)call->at[16]);
+        // multiply_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        k6(me, 1, (const float *)call->at[1], (const float *)call->at[16], (float *)call->at[1]);
+        // multiply_square_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        k7(me, 1, (const float *)call->at[4], (const float *)call->at[16], (float *)call->at[4]);
+        // multiply_sqrt_add_subtract: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        k8(me, 1, (const float *)call->at[10], (const float *)call->at[1], (const float *)call->at[4], (const float *)call->at[11], (const float *)call->at[2], (float *)call->at[2]);
+    }
+}
+
+iteration, mean_w, w, b, square_w, lr, mean_b, square_b, = parameters
+c0, c1, = constants
+v0 = slot(5, (3,), 'float32')
+
+
+def step():
+    part0()
+    # new values
+    np.copyto(square_b, v0)

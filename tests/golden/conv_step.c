@@ -1,0 +1,423 @@
+#include "matmul.h"
+
+// add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// map over ()
+static void k0(int64_t me, const int64_t *a0, int64_t *y0) {
+    if (me) return;
+    const int64_t r0 = a0[0];
+    // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    const int64_t r1 = r0 + INT64_C(1);
+    y0[0] = r1;
+}
+
+// copy: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// map over (1, 3, 3, 8, batch*8)
+static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+    const int64_t n_batch = call->size[0];
+    const int64_t low = dg_share(n_batch*8, 64, me, count);
+    const int64_t high = dg_share(n_batch*8, 64, me + 1, count);
+    for (int64_t i0 = 0; i0 < 1; i0++) {
+        for (int64_t i1 = 0; i1 < 3; i1++) {
+            for (int64_t i2 = 0; i2 < 3; i2++) {
+                for (int64_t i3 = 0; i3 < 8; i3++) {
+                    #pragma omp simd
+                    for (int64_t i4 = low; i4 < high; i4++) {
+                        const float r0 = a0[i0 * (n_batch*100) + i1 * (n_batch*10) + i2 * n_batch + i3 * (n_batch*10) + i4];
+                        // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+                        const float r1 = r0;
+                        y0[i0 * (n_batch*576) + i1 * (n_batch*192) + i2 * (n_batch*64) + i3 * (n_batch*8) + i4] = r1;
+                    }
+                }
+            }
+        }
+    }
+}
+
+// matmul: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// call over (8, 4, batch*8)
+static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+    const int64_t n_batch = call->size[0];
+    const int64_t low = dg_share(8, 1, me, count);
+    const int64_t high = dg_share(8, 1, me + 1, count);
+    for (int64_t i0 = low; i0 < high; i0++) {
+        dg_matmul_float32(call, 0, 1, 4, n_batch*8, 9, a0 + 0, 9, 1, a1 + i0 * (n_batch*8), n_batch*64, 1, y0 + i0 * (n_batch*32), n_batch*8, 1);
+    }
+}
+
+// add_relu: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// map over (8, 4, batch*8)
+static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+    const int64_t n_batch = call->size[0];
+    const int64_t low = dg_share(n_batch*8, 64, me, count);
+    const int64_t high = dg_share(n_batch*8, 64, me + 1, count);
+    for (int64_t i0 = 0; i0 < 8; i0++) {
+        for (int64_t i1 = 0; i1 < 4; i1++) {
+            const float r1 = a1[i1];
+            #pragma omp simd
+            for (int64_t i2 = low; i2 < high; i2++) {
+                const float r0 = a0[i0 * (n_batch*32) + i1 * (n_batch*8) + i2];
+                // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+                const float r2 = r0 + r1;
+                const float r3 = dg_relu(r2);
+                y0[i0 * (n_batch*32) + i1 * (n_batch*8) + i2] = r3;
+            }
+        }
+    }
+}
+
+// matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// call over (batch, 3)
+static void k7(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+    const int64_t n_batch = call->size[0];
+    dg_matmul_float32(call, me, count, n_batch, 3, 64, a0 + 0, 64, 1, a1 + 0, 3, 1, y0 + 0, 3, 1);
+}
+
+// add_max_subtract: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// row over (batch, 3)
+static void k8(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+    const int64_t n_batch = call->size[0];
+    const int64_t low = dg_share(n_batch, 1, me, count);
+    const int64_t high = dg_share(n_batch, 1, me + 1, count);
+    for (int64_t i0 = low; i0 < high; i0++) {
+        float f3 = (-INFINITY);
+        {
+            float s3 = (-INFINITY);
+            int n3 = 0;
+            #pragma omp simd reduction(max:s3) reduction(|:n3)
+            for (int64_t i1 = 0; i1 < 3; i1++) {
+                const float r0 = a0[i0 * 3 + i1];
+                const float r1 = a1[i1];
+                // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+                const float r2 = r0 + r1;
+                s3 = r2 > s3 ? r2 : s3;
+                n3 |= r2 != r2;
+            }
+            f3 = dg_maximum(f3, (n3 ? (float)NAN : s3));
+        }
+        const float r3 = f3;
+        #pragma omp simd
+        for (int64_t i1 = 0; i1 < 3; i1++) {
+            const float r0 = a0[i0 * 3 + i1];
+            const float r1 = a1[i1];
+            const float r2 = r0 + r1;
+            const float r4 = r2 - r3;
+            y0[i0 * 3 + i1] = r4;
+        }
+    }
+}
+
+// exp_sum_log_add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// row over (batch, 3)
+static void k9(dg_call *call, int64_t me, int64_t count, const float *a0, const int64_t *a1, const int64_t *a2, float *y1, char *t0, char *t1) {
+    const int64_t n_batch = call->size[0];
+    double *const m19 = (double *)(t0 + me * dg_padded(24));
+    double *const m12 = (double *)(t1 + me * dg_padded(8));
+    const int64_t low = dg_share(n_batch, 1, me, count);
+    const int64_t high = dg_share(n_batch, 1, me + 1, count);
+    // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    const float r13 = (-1.0f) / dg_to_float32((n_batch));
+    const float r15 = 1.0f / dg_to_float32((n_batch));
+    m12[0] = 0.0;
+    for (int64_t i1 = 0; i1 < 3; i1++) {
+        m19[i1] = 0.0;
+    }
+    for (int64_t i0 = low; i0 < high; i0++) {
+        const int64_t r1 = a1[i0];
+        double f6 = 0.0;
+        double f10 = 0.0;
+        {
+            float s6 = 0.0f;
+            float s10 = 0.0f;
+            #pragma omp simd reduction(+:s6) reduction(+:s10)
+            for (int64_t i1 = 0; i1 < 3; i1++) {
+                const float r0 = a0[i0 * 3 + i1];
+                const int64_t r2 = a2[i1];
+                const float r5 = dg_exp(r0);
+                y1[i0 * 3 + i1] = r5;
+                s6 += r5;
+                const dg_bool r8 = dg_equal(r1, r2);
+                const float r9 = r8 ? r0 : 0.0f;
+                s10 += r9;
+            }
+            f6 += s6;
+            f10 += s10;
+        }
+        const float r6 = f6;
+        const float r7 = dg_log(r6);
+        const float r10 = f10;
+        const float r11 = r7 - r10;
+        m12[0] += r11;
+        const float r16 = r15 / r6;
+        #pragma omp simd
+        for (int64_t i1 = 0; i1 < 3; i1++) {
+            const int64_t r2 = a2[i1];
+            const dg_bool r8 = dg_equal(r1, r2);
+            const float r14 = r8 ? r13 : 0.0f;
+            const float r17 = r16 * y1[i0 * 3 + i1];
+            const float r18 = r14 + r17;
+            y1[i0 * 3 + i1] = r18;
+            m19[i1] += r18;
+        }
+    }
+}
+
+static void k9_1(dg_call *call, int64_t me, int64_t count, const float *a3, const float *a4, float *y0, float *y2, char *t0, char *t1) {
+    const int64_t n_batch = call->size[0];
+    double *const m19 = (double *)(t0 + me * dg_padded(24));
+    double *const m12 = (double *)(t1 + me * dg_padded(8));
+    if (me) return;
+    for (int64_t other = 1; other < count; other++) {
+        const double *const part = (const double *)(t1 + other * dg_padded(8));
+        m12[0] += part[0];
+    }
+    for (int64_t other = 1; other < count; other++) {
+        const double *const part = (const double *)(t0 + other * dg_padded(24));
+        for (int64_t i1 = 0; i1 < 3; i1++) {
+            m19[i1] += part[i1];
+        }
+    }
+    // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    const float r12 = m12[0];
+    const float r20 = r12 / dg_to_float32((n_batch));
+    y0[0] = r20;
+    const float r3 = a3[0];
+    #pragma omp simd
+    for (int64_t i1 = 0; i1 < 3; i1++) {
+        const float r4 = a4[i1];
+        const float r19 = m19[i1];
+        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+        const float r21 = r3 * r19;
+        const float r22 = r4 - r21;
+        y2[i1] = r22;
+    }
+}
+
+// matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// call over (64, 3)
+static void k10(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+    const int64_t n_batch = call->size[0];
+    dg_matmul_float32(call, me, count, 64, 3, n_batch, a0 + 0, 1, 64, a1 + 0, 3, 1, y0 + 0, 3, 1);
+}
+
+// matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// call over (batch, 64)
+static void k11(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+    const int64_t n_batch = call->size[0];
+    dg_matmul_float32(call, me, count, n_batch, 64, 3, a0 + 0, 3, 1, a1 + 0, 1, 3, y0 + 0, 64, 1);
+}
+
+// multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// map over (192,)
+static void k12(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
+    const int64_t low = dg_share(192, 64, me, count);
+    const int64_t high = dg_share(192, 64, me + 1, count);
+    const float r0 = a0[0];
+    #pragma omp simd
+    for (int64_t i0 = low; i0 < high; i0++) {
+        const float r1 = a1[i0];
+        const float r2 = a2[i0];
+        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+        const float r3 = r0 * r1;
+        const float r4 = r2 - r3;
+        y0[i0] = r4;
+    }
+}
+
+// greater_where_sum_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// row over (4, 8, batch*8)
+static void k14(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
+    const int64_t n_batch = call->size[0];
+    const int64_t low = dg_share(4, 1, me, count);
+    const int64_t high = dg_share(4, 1, me + 1, count);
+    const float r2 = a2[0];
+    for (int64_t i0 = low; i0 < high; i0++) {
+        double f6 = 0.0;
+        for (int64_t i1 = 0; i1 < 8; i1++) {
+            for (int64_t s = 0; s < n_batch*8; s += 1024) {
+                const int64_t e = dg_min(s + 1024, n_batch*8);
+                float s6 = 0.0f;
+                #pragma omp simd reduction(+:s6)
+                for (int64_t i2 = s; i2 < e; i2++) {
+                    const float r0 = a0[i0 * (n_batch*8) + i1 * (n_batch*32) + i2];
+                    const float r1 = a1[i0 * (n_batch*8) + i1 * (n_batch*32) + i2];
+                    // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+                    const dg_bool r4 = dg_greater(r0, 0.0f);
+                    const float r5 = r4 ? r1 : 0.0f;
+                    y0[i0 * (n_batch*64) + i1 * (n_batch*8) + i2] = r5;
+                    s6 += r5;
+                }
+                f6 += s6;
+            }
+        }
+        const float r3 = a3[i0];
+        const float r6 = f6;
+        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+        const float r7 = r2 * r6;
+        const float r8 = r3 - r7;
+        y1[i0] = r8;
+    }
+}
+
+// matmul: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// call over (8, 4, 9)
+static void k15(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+    const int64_t n_batch = call->size[0];
+    const int64_t low = dg_share(8, 1, me, count);
+    const int64_t high = dg_share(8, 1, me + 1, count);
+    for (int64_t i0 = low; i0 < high; i0++) {
+        dg_matmul_float32(call, 0, 1, 4, 9, n_batch*8, a0 + i0 * (n_batch*8), n_batch*64, 1, a1 + i0 * (n_batch*8), 1, n_batch*64, y0 + i0 * 36, 9, 1);
+    }
+}
+
+// sum: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// fold over (8, 36)
+static void k16(int64_t me, int64_t count, const float *a0, float *y0) {
+    double m1[36];
+    const int64_t low = dg_share(36, 64, me, count);
+    const int64_t high = dg_share(36, 64, me + 1, count);
+    for (int64_t i1 = low; i1 < high; i1++) {
+        m1[i1] = 0.0;
+    }
+    for (int64_t i0 = 0; i0 < 8; i0++) {
+        #pragma omp simd
+        for (int64_t i1 = low; i1 < high; i1++) {
+            const float r0 = a0[i0 * 36 + i1];
+            m1[i1] += r0;
+        }
+    }
+    #pragma omp simd
+    for (int64_t i1 = low; i1 < high; i1++) {
+        // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+        const float r1 = m1[i1];
+        y0[i1] = r1;
+    }
+}
+
+// multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// map over (36,)
+static void k17(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
+    const int64_t low = dg_share(36, 64, me, count);
+    const int64_t high = dg_share(36, 64, me + 1, count);
+    const float r0 = a0[0];
+    #pragma omp simd
+    for (int64_t i0 = low; i0 < high; i0++) {
+        const float r1 = a1[i0];
+        const float r2 = a2[i0];
+        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+        const float r3 = r0 * r1;
+        const float r4 = r2 - r3;
+        y0[i0] = r4;
+    }
+}
+
+void part0(dg_call *call, int me, int count) {
+    (void)count;
+    if (me == 0) {
+        // add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+        k0(me, (const int64_t *)call->at[7], (int64_t *)call->at[7]);
+    }
+}
+
+void part1(dg_call *call, int me, int count) {
+    const int64_t n_batch = call->size[0];
+    int few;
+    // copy: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    few = n_batch*4608 < 32768 ? 1 : count;
+    if (me < few) k3(call, me, few, (const float *)call->at[11], (float *)call->at[12]);
+    dg_wait(call->barrier, count);
+    // matmul: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    few = n_batch*7936 + 144 < 32768 ? 1 : count;
+    if (me < few) k4(call, me, few, (const float *)call->at[3], (const float *)call->at[12], (float *)call->at[13]);
+    dg_wait(call->barrier, count);
+    // add_relu: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    few = n_batch*2560 + 16 < 32768 ? 1 : count;
+    if (me < few) k5(call, me, few, (const float *)call->at[13], (const float *)call->at[4], (float *)call->at[13]);
+}
+
+void part2(dg_call *call, int me, int count) {
+    const int64_t n_batch = call->size[0];
+    int few;
+    // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    few = n_batch*652 + 768 < 32768 ? 1 : count;
+    if (me < few) k7(call, me, few, (const float *)call->at[14], (const float *)call->at[5], (float *)call->at[16]);
+    dg_wait(call->barrier, count);
+    // add_max_subtract: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    few = n_batch*33 + 12 < 32768 ? 1 : count;
+    if (me < few) k8(call, me, few, (const float *)call->at[16], (const float *)call->at[6], (float *)call->at[17]);
+    dg_wait(call->barrier, count);
+    // exp_sum_log_add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    few = n_batch*99 + 65 < 32768 ? 1 : count;
+    if (me < few) k9(call, me, few, (const float *)call->at[17], (const int64_t *)call->at[10], (const int64_t *)call->at[9], (float *)call->at[18], call->at[20], call->at[21]);
+    dg_wait(call->barrier, count);
+    few = n_batch*99 + 65 < 32768 ? 1 : count;
+    if (me < few) k9_1(call, me, few, (const float *)call->at[8], (const float *)call->at[6], (float *)call->at[2], (float *)call->at[19], call->at[20], call->at[21]);
+    dg_wait(call->barrier, count);
+    // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    few = n_batch*652 + 768 < 32768 ? 1 : count;
+    if (me < few) k10(call, me, few, (const float *)call->at[14], (const float *)call->at[18], (float *)call->at[22]);
+    dg_wait(call->barrier, count);
+    // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    few = n_batch*652 + 768 < 32768 ? 1 : count;
+    if (me < few) k11(call, me, few, (const float *)call->at[18], (const float *)call->at[5], (float *)call->at[23]);
+    dg_wait(call->barrier, count);
+    if (me == 0) {
+        // multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+        k12(me, 1, (const float *)call->at[8], (const float *)call->at[22], (const float *)call->at[5], (float *)call->at[5]);
+    }
+}
+
+void part3(dg_call *call, int me, int count) {
+    const int64_t n_batch = call->size[0];
+    int few;
+    // greater_where_sum_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    few = n_batch*3840 + 44 < 32768 ? 1 : count;
+    if (me < few) k14(call, me, few, (const float *)call->at[13], (const float *)call->at[24], (const float *)call->at[8], (const float *)call->at[4], (float *)call->at[28], (float *)call->at[29]);
+    dg_wait(call->barrier, count);
+    // matmul: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    few = n_batch*7936 + 1152 < 32768 ? 1 : count;
+    if (me < few) k15(call, me, few, (const float *)call->at[28], (const float *)call->at[12], (float *)call->at[30]);
+    dg_wait(call->barrier, count);
+    if (me == 0) {
+        // sum: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+        k16(me, 1, (const float *)call->at[30], (float *)call->at[31]);
+        // multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+        k17(me, 1, (const float *)call->at[8], (const float *)call->at[31], (const float *)call->at[3], (float *)call->at[3]);
+    }
+}
+
+p0_weight, p0_bias, p4_weight, p4_bias, iteration, lr, = parameters
+c0, = constants
+v0 = slot(0, (batch,), 'int64')
+v1 = slot(1, (1, 10, 10, batch), 'float32')
+v2 = slot(3, (batch, 4, 8, 8), 'float32')
+v2_ = view(v2, (batch, 4, 8, 8), (1, batch*8, batch*32, batch))
+v3 = slot(4, (batch, 4, 4, 4), 'float32')
+t5 = slot(5, (batch, 4, 4, 8), 'float32')
+v4 = slot(13, (batch, 64), 'float32')
+v4_ = v4.reshape((batch, 4, 4, 4))
+v5 = slot(14, (batch, 4, 8, 8), 'float32')
+v5_ = view(v5, (batch, 4, 8, 8), (1, batch*8, batch*32, batch))
+t15 = slot(15, (4, batch, 4, 4, 4), 'bool')
+t16 = slot(16, (batch, 4, 4, 4), 'uint8')
+t17 = slot(17, (1, batch, 4, 4, 4), 'float32')
+v6 = slot(9, (3,), 'float32')
+v7 = slot(19, (4,), 'float32')
+
+
+def step(x, t, out_loss):
+    x_ = view(x, (1, 8, 8, batch), (64, 8, 1, 64))
+    part0(x, t, out_loss)
+    # check_index: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    lib.check_index(t, 3, v0, 'target')
+    # pad: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    lib.pad(x_, v1, ((0, 0), (1, 1), (1, 1), (0, 0)), 0.0)
+    part1()
+    # max_pool2d: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    lib.max_pool2d(v2_, v3, (2, 2), (2, 2), ((0, 0), (0, 0)), t5)
+    part2()
+    # max_pool2d_grad: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    lib.max_pool2d_grad(v4_, v2_, v3, v5_, (2, 2), (2, 2), ((0, 0), (0, 0)), t15, t16, t17)
+    part3()
+    # new values
+    np.copyto(p4_bias, v6)
+    np.copyto(p0_bias, v7)

@@ -1,0 +1,89 @@
+#include "matmul.h"
+
+// greater_equal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+// map over (n*4,)
+static void k1(dg_call *call, int64_t me, int64_t count, const float *a0, dg_bool *y0) {
+    const int64_t n_n = call->size[0];
+    const int64_t low = dg_share(n_n*4, 64, me, count);
+    const int64_t high = dg_share(n_n*4, 64, me + 1, count);
+    #pragma omp simd
+    for (int64_t i0 = low; i0 < high; i0++) {
+        const float r0 = a0[i0];
+        // tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+        const dg_bool r1 = dg_greater_equal(r0, 0.5f);
+        y0[i0] = r1;
+    }
+}
+
+// multiply_add_tanh_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+// map over (n*4,)
+static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const dg_bool *a2, float *y0, float *y1) {
+    const int64_t n_n = call->size[0];
+    const int64_t low = dg_share(n_n*4, 64, me, count);
+    const int64_t high = dg_share(n_n*4, 64, me + 1, count);
+    #pragma omp simd
+    for (int64_t i0 = low; i0 < high; i0++) {
+        const float r0 = a0[i0];
+        const float r1 = a1[i0];
+        const dg_bool r2 = a2[i0];
+        // tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+        const float r3 = r0 * 0.1f;
+        const float r4 = r1 + r3;
+        const float r5 = dg_tanh(r4);
+        const float r6 = r5 * 2.0f;
+        const float r7 = r2 ? r6 : 0.0f;
+        y0[i0] = r7;
+        const float r8 = r5 * r5;
+        const float r9 = 1.0f - r8;
+        const float r10 = 2.0f * r9;
+        const float r11 = r2 ? r10 : 0.0f;
+        y1[i0] = r11;
+    }
+}
+
+// add: tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
+// map over ()
+static void k4(int64_t me, const uint64_t *a0, uint64_t *y0) {
+    if (me) return;
+    const uint64_t r0 = a0[0];
+    // tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
+    const uint64_t r1 = r0 + UINT64_C(1);
+    y0[0] = r1;
+}
+
+void part0(dg_call *call, int me, int count) {
+    const int64_t n_n = call->size[0];
+    int few;
+    // greater_equal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+    few = n_n*24 < 32768 ? 1 : count;
+    if (me < few) k1(call, me, few, (const float *)call->at[5], (dg_bool *)call->at[7]);
+}
+
+void part1(dg_call *call, int me, int count) {
+    const int64_t n_n = call->size[0];
+    int few;
+    // multiply_add_tanh_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+    few = n_n*140 < 32768 ? 1 : count;
+    if (me < few) k3(call, me, few, (const float *)call->at[8], (const float *)call->at[0], (const dg_bool *)call->at[7], (float *)call->at[1], (float *)call->at[2]);
+    dg_wait(call->barrier, count);
+    if (me == 0) {
+        // add: tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
+        k4(me, (const uint64_t *)call->at[3], (uint64_t *)call->at[3]);
+    }
+}
+
+random_counter, = parameters
+c0, = constants
+v0 = slot(0, (n, 4), 'float32')
+t1 = slot(1, (4, min(n, 8192)), 'uint64')
+v1 = slot(3, (n, 4), 'float32')
+t4 = slot(4, (4, min(n, 8192)), 'uint64')
+
+
+def step(x, out_y, out_dx):
+    # philox_uniform: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+    lib.philox_uniform(c0, random_counter, 1, 'float32', v0, t1)
+    part0(x, out_y, out_dx)
+    # philox_normal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+    lib.philox_normal(c0, random_counter, 0, 'float32', v1, t4)
+    part1()

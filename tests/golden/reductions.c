@@ -1,0 +1,254 @@
+#include "matmul.h"
+
+// multiply_max_isfinite_copy: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
+// fold over (n*12,)
+static void k0(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+    const int64_t n_n = call->size[0];
+    if (me) return;
+    float f2 = (-INFINITY);
+    {
+        float s2 = (-INFINITY);
+        int n2 = 0;
+        #pragma omp simd reduction(max:s2) reduction(|:n2)
+        for (int64_t i0 = 0; i0 < n_n*12; i0++) {
+            const float r0 = a0[i0];
+            // tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
+            const float r1 = r0 * 0.5f;
+            s2 = r1 > s2 ? r1 : s2;
+            n2 |= r1 != r1;
+        }
+        f2 = dg_maximum(f2, (n2 ? (float)NAN : s2));
+    }
+    const float r2 = f2;
+    const dg_bool r3 = dg_isfinite(r2);
+    const float r4 = r3 ? r2 : 0.0f;
+    double f7 = 0.0;
+    for (int64_t s = 0; s < n_n*12; s += 1024) {
+        const int64_t e = dg_min(s + 1024, n_n*12);
+        float s7 = 0.0f;
+        #pragma omp simd reduction(+:s7)
+        for (int64_t i0 = s; i0 < e; i0++) {
+            const float r0 = a0[i0];
+            const float r1 = r0 * 0.5f;
+            const float r5 = r1 - r4;
+            const float r6 = dg_exp(r5);
+            s7 += r6;
+        }
+        f7 += s7;
+    }
+    const float r7 = f7;
+    const dg_bool r8 = dg_not_equal(r7, 0.0f);
+    const float r9 = dg_log(r7);
+    const float r10 = r8 ? r9 : (-INFINITY);
+    const float r11 = r10 + r4;
+    const float r12 = r11;
+    y0[0] = r12;
+}
+
+// greater_not_equal_sum: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
+// fold over (n,)
+static void k1(dg_call *call, int64_t me, int64_t count, const int32_t *a0, char *t0) {
+    const int64_t n_n = call->size[0];
+    int64_t *const m3 = (int64_t *)(t0 + me * dg_padded(8));
+    const int64_t low = dg_share(n_n, 64, me, count);
+    const int64_t high = dg_share(n_n, 64, me + 1, count);
+    m3[0] = INT64_C(0);
+    {
+        int64_t s3 = INT64_C(0);
+        #pragma omp simd reduction(+:s3)
+        for (int64_t i0 = low; i0 < high; i0++) {
+            const int32_t r0 = a0[i0];
+            // tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
+            const dg_bool r1 = dg_greater(r0, (int32_t)2);
+            const dg_bool r2 = dg_not_equal(dg_to_int64(r1), INT64_C(0));
+            s3 += r2;
+        }
+        m3[0] += s3;
+    }
+}
+
+static void k1_1(int64_t me, int64_t count, int64_t *y0, char *t0) {
+    int64_t *const m3 = (int64_t *)(t0 + me * dg_padded(8));
+    if (me) return;
+    for (int64_t other = 1; other < count; other++) {
+        const int64_t *const part = (const int64_t *)(t0 + other * dg_padded(8));
+        m3[0] += part[0];
+    }
+    // tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
+    const int64_t r3 = m3[0];
+    y0[0] = r3;
+}
+
+// sum_add: tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
+// fold over (n,)
+static void k2(dg_call *call, int64_t me, int64_t count, const int32_t *a0, char *t0) {
+    const int64_t n_n = call->size[0];
+    int64_t *const m1 = (int64_t *)(t0 + me * dg_padded(8));
+    const int64_t low = dg_share(n_n, 64, me, count);
+    const int64_t high = dg_share(n_n, 64, me + 1, count);
+    m1[0] = INT64_C(0);
+    {
+        int64_t s1 = INT64_C(0);
+        #pragma omp simd reduction(+:s1)
+        for (int64_t i0 = low; i0 < high; i0++) {
+            const int32_t r0 = a0[i0];
+            s1 += r0;
+        }
+        m1[0] += s1;
+    }
+}
+
+static void k2_1(int64_t me, int64_t count, int64_t *y0, char *t0) {
+    int64_t *const m1 = (int64_t *)(t0 + me * dg_padded(8));
+    if (me) return;
+    for (int64_t other = 1; other < count; other++) {
+        const int64_t *const part = (const int64_t *)(t0 + other * dg_padded(8));
+        m1[0] += part[0];
+    }
+    // tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
+    const int64_t r1 = m1[0];
+    const int64_t r2 = r1 + INT64_C(1);
+    y0[0] = r2;
+}
+
+// sum_divide: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
+// fold over (n, 3, 4)
+static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+    const int64_t n_n = call->size[0];
+    const int64_t low = dg_share(3, 1, me, count);
+    const int64_t high = dg_share(3, 1, me + 1, count);
+    for (int64_t i1 = low; i1 < high; i1++) {
+        double f1 = 0.0;
+        for (int64_t i0 = 0; i0 < n_n; i0++) {
+            {
+                float s1 = 0.0f;
+                #pragma omp simd reduction(+:s1)
+                for (int64_t i2 = 0; i2 < 4; i2++) {
+                    const float r0 = a0[i0 * 12 + i1 * 4 + i2];
+                    s1 += r0;
+                }
+                f1 += s1;
+            }
+        }
+        // tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
+        const float r1 = f1;
+        const float r2 = r1 / dg_to_float32((n_n*4));
+        y0[i1] = r2;
+    }
+}
+
+// greater_any: tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
+// fold over (n, 12)
+static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, dg_bool *y0) {
+    const int64_t n_n = call->size[0];
+    dg_bool m2[256];
+    const int64_t low = dg_share(12, 64, me, count);
+    const int64_t high = dg_share(12, 64, me + 1, count);
+    for (int64_t s = low; s < high; s += 256) {
+        const int64_t e = dg_min(s + 256, high);
+        for (int64_t i1 = s; i1 < e; i1++) {
+            m2[(i1 - s)] = 0;
+        }
+        for (int64_t i0 = 0; i0 < n_n; i0++) {
+            #pragma omp simd
+            for (int64_t i1 = s; i1 < e; i1++) {
+                const float r0 = a0[i0 * 12 + i1];
+                // tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
+                const dg_bool r1 = dg_greater(r0, 1.0f);
+                m2[(i1 - s)] |= r1 != 0;
+            }
+        }
+        #pragma omp simd
+        for (int64_t i1 = s; i1 < e; i1++) {
+            const dg_bool r2 = m2[(i1 - s)];
+            y0[i1] = r2;
+        }
+    }
+}
+
+// sum_divide_subtract_where: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
+// fold over (n, 3, 4)
+static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+    const int64_t n_n = call->size[0];
+    double m1[4];
+    double m5[4];
+    const int64_t low = dg_share(n_n, 1, me, count);
+    const int64_t high = dg_share(n_n, 1, me + 1, count);
+    for (int64_t i0 = low; i0 < high; i0++) {
+        for (int64_t i2 = 0; i2 < 4; i2++) {
+            m1[i2] = 0.0;
+        }
+        for (int64_t i1 = 0; i1 < 3; i1++) {
+            #pragma omp simd
+            for (int64_t i2 = 0; i2 < 4; i2++) {
+                const float r0 = a0[i0 * 12 + i1 * 4 + i2];
+                m1[i2] += r0;
+            }
+        }
+        for (int64_t i2 = 0; i2 < 4; i2++) {
+            m5[i2] = 0.0;
+        }
+        for (int64_t i1 = 0; i1 < 3; i1++) {
+            #pragma omp simd
+            for (int64_t i2 = 0; i2 < 4; i2++) {
+                const float r0 = a0[i0 * 12 + i1 * 4 + i2];
+                // tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
+                const float r1 = m1[i2];
+                const float r2 = r1 / 3.0f;
+                const float r3 = r0 - r2;
+                const float r4 = r3 * r3;
+                m5[i2] += r4;
+            }
+        }
+        #pragma omp simd
+        for (int64_t i2 = 0; i2 < 4; i2++) {
+            const float r5 = m5[i2];
+            const float r6 = r5 / 3.0f;
+            const dg_bool r7 = dg_greater(r6, 0.0f);
+            const float r8 = dg_sqrt(r6);
+            const float r9 = r7 ? r8 : r6;
+            y0[i0 * 4 + i2] = r9;
+        }
+    }
+}
+
+void part0(dg_call *call, int me, int count) {
+    const int64_t n_n = call->size[0];
+    int few;
+    // multiply_max_isfinite_copy: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
+    few = n_n*216 + 19 < 32768 ? 1 : count;
+    if (me < few) k0(call, me, few, (const float *)call->at[0], (float *)call->at[5]);
+    dg_wait(call->barrier, count);
+    // greater_not_equal_sum: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
+    few = n_n*7 + 8 < 32768 ? 1 : count;
+    if (me < few) k1(call, me, few, (const int32_t *)call->at[1], call->at[9]);
+    dg_wait(call->barrier, count);
+    few = n_n*7 + 8 < 32768 ? 1 : count;
+    if (me < few) k1_1(me, few, (int64_t *)call->at[6], call->at[9]);
+    dg_wait(call->barrier, count);
+    // sum_add: tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
+    few = n_n*5 + 9 < 32768 ? 1 : count;
+    if (me < few) k2(call, me, few, (const int32_t *)call->at[1], call->at[10]);
+    dg_wait(call->barrier, count);
+    few = n_n*5 + 9 < 32768 ? 1 : count;
+    if (me < few) k2_1(me, few, (int64_t *)call->at[7], call->at[10]);
+    dg_wait(call->barrier, count);
+    // sum_divide: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
+    few = n_n*60 + 15 < 32768 ? 1 : count;
+    if (me < few) k3(call, me, few, (const float *)call->at[0], (float *)call->at[2]);
+    dg_wait(call->barrier, count);
+    // greater_any: tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
+    few = n_n*72 + 12 < 32768 ? 1 : count;
+    if (me < few) k4(call, me, few, (const float *)call->at[0], (dg_bool *)call->at[8]);
+    dg_wait(call->barrier, count);
+    // sum_divide_subtract_where: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
+    few = n_n*132 < 32768 ? 1 : count;
+    if (me < few) k5(call, me, few, (const float *)call->at[0], (float *)call->at[3]);
+}
+
+
+
+def step(x, k, out_mean, out_std, out_best, out_logsumexp, out_count, out_total, out_any):
+    part0(x, k, out_mean, out_std, out_best, out_logsumexp, out_count, out_total, out_any)
+    # argmax: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
+    np.argmax(x, axis=2, out=out_best, keepdims=False)

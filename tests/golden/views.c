@@ -1,0 +1,103 @@
+#include "matmul.h"
+
+// copy: tests/programs.py:70  left, right = x[:, :3], dg.flip(x[:, 3:], 1)
+// map over (n, 3)
+static void k0(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+    const int64_t n_n = call->size[0];
+    const int64_t low = dg_share(n_n, 1, me, count);
+    const int64_t high = dg_share(n_n, 1, me + 1, count);
+    for (int64_t i0 = low; i0 < high; i0++) {
+        #pragma omp simd
+        for (int64_t i1 = 0; i1 < 3; i1++) {
+            const float r0 = a0[i0 * 6 + i1];
+            // tests/programs.py:70  left, right = x[:, :3], dg.flip(x[:, 3:], 1)
+            const float r1 = r0;
+            y0[i0 * 3 + i1] = r1;
+        }
+    }
+}
+
+// multiply_copy: tests/programs.py:71  turned = dg.permute_dims(left * right)
+// map over (3, n)
+static void k1(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0, float *y1) {
+    const int64_t n_n = call->size[0];
+    const int64_t low = dg_share(n_n, 64, me, count);
+    const int64_t high = dg_share(n_n, 64, me + 1, count);
+    for (int64_t i0 = 0; i0 < 3; i0++) {
+        #pragma omp simd
+        for (int64_t i1 = low; i1 < high; i1++) {
+            const float r0 = a0[i0 + i1 * 6];
+            const float r1 = a1[i0 * (-1) + i1 * 6 + 5];
+            // tests/programs.py:71  turned = dg.permute_dims(left * right)
+            const float r2 = r0 * r1;
+            y0[i0 * n_n + i1] = r2;
+            const float r3 = r2;
+            y1[i0 * n_n + i1] = r3;
+        }
+    }
+}
+
+// add: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
+// map over (n*3,)
+static void k2(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+    const int64_t n_n = call->size[0];
+    const int64_t low = dg_share(n_n*3, 64, me, count);
+    const int64_t high = dg_share(n_n*3, 64, me + 1, count);
+    #pragma omp simd
+    for (int64_t i0 = low; i0 < high; i0++) {
+        const float r0 = a0[i0];
+        // tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
+        const float r1 = r0 + 1.0f;
+        y0[i0] = r1;
+    }
+}
+
+// copy: tests/programs.py:73  return {"turned": turned, "whole": whole, "last": x[-1]}, None
+// map over (6,)
+static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+    const int64_t n_n = call->size[0];
+    const int64_t low = dg_share(6, 64, me, count);
+    const int64_t high = dg_share(6, 64, me + 1, count);
+    #pragma omp simd
+    for (int64_t i0 = low; i0 < high; i0++) {
+        const float r0 = a0[i0 + n_n*6 - 6];
+        // tests/programs.py:73  return {"turned": turned, "whole": whole, "last": x[-1]}, None
+        const float r1 = r0;
+        y0[i0] = r1;
+    }
+}
+
+void part0(dg_call *call, int me, int count) {
+    const int64_t n_n = call->size[0];
+    int few;
+    // copy: tests/programs.py:70  left, right = x[:, :3], dg.flip(x[:, 3:], 1)
+    few = n_n*24 < 32768 ? 1 : count;
+    if (me < few) k0(call, me, few, (const float *)call->at[0], (float *)call->at[4]);
+    dg_wait(call->barrier, count);
+    // multiply_copy: tests/programs.py:71  turned = dg.permute_dims(left * right)
+    few = n_n*51 < 32768 ? 1 : count;
+    if (me < few) k1(call, me, few, (const float *)call->at[0], (const float *)call->at[0], (float *)call->at[5], (float *)call->at[1]);
+    dg_wait(call->barrier, count);
+    // add: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
+    few = n_n*27 < 32768 ? 1 : count;
+    if (me < few) k2(call, me, few, (const float *)call->at[4], (float *)call->at[4]);
+}
+
+void part1(dg_call *call, int me, int count) {
+    (void)count;
+    if (me == 0) {
+        // copy: tests/programs.py:73  return {"turned": turned, "whole": whole, "last": x[-1]}, None
+        k4(call, me, 1, (const float *)call->at[0], (float *)call->at[3]);
+    }
+}
+
+v0 = slot(1, (n, 3), 'float32')
+v0_ = v0.reshape((n*3,))
+v1 = slot(0, (n*3,), 'float32')
+
+
+def step(x, out_turned, out_whole, out_last):
+    part0(x, out_turned, out_whole, out_last)
+    # concat: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
+    np.concatenate((v0_, v1,), axis=0, out=out_whole)
+    part1()
