@@ -157,7 +157,8 @@ class _Fusion:
             b.space = space
             b.index |= index
             b.folds |= folds
-            b.reads = {v for v in a.reads | b.reads if self.home.get(v) is not b}
+            b.reads.difference_update(a.nodes)
+            b.reads.update(v for v in a.reads if self.home.get(v) is not b)
 
     def _match(self, a: _Cluster, b: _Cluster) -> tuple[dict[int, int], list[Size]] | None:
         """Where each axis of `a` lies in `b`, and the space of both; None if they do not fit."""
@@ -242,12 +243,12 @@ class _Fusion:
         What `a` reads could die as soon as it is made and all others have read it; merged, it lives
         until all else that `b` reads is made, which is longer if something runs meanwhile.
         """
-        ready = max((c.place for c in b.before if c is not a), default=-1)
         kept: Size = 0
         for value in dict.fromkeys(e.made for n in a.nodes for e in self.incoming[n]):
             users = {self.home[value], *(self.home[e.reader] for e in self.outgoing[value])} - {a}
             if b not in users and self.home[value] is not a:
                 last = max(c.place for c in users)
+                ready = max((c.place for c in b.before if c is not a), default=-1)
                 if self.line.busy(last + 1, ready + 1, but=a):
                     kept = kept + _bytes(value)
         if same(kept, 0):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar, cast
 
@@ -49,12 +48,10 @@ class Line(Generic[Kind]):
 
         First what `b` needs, then `b`, then what needs `a`; None if a path goes around.
         """
-        late = _reached([c for c in a.after if c is not b], "after", lambda c: c.place <= b.place)
+        late = _reached([c for c in a.after if c is not b], "after", range(a.place, b.place + 1))
         if late is None or b in late:
             return None
-        early = _reached(
-            [c for c in b.before if c is not a], "before", lambda c: c.place >= a.place
-        )
+        early = _reached([c for c in b.before if c is not a], "before", range(a.place, b.place))
         if early is None:
             return None
         return [*sorted(early, key=_place), b, *sorted(late, key=_place)]
@@ -81,14 +78,14 @@ def _replace(a: Item, b: Item) -> None:
 
 
 def _reached(
-    start: list[Item], way: Literal["before", "after"], inside: Callable[[Item], bool]
+    start: list[Item], way: Literal["before", "after"], places: range
 ) -> set[Item] | None:
-    """The items that lie this way, as far as `inside`; None after too long a search."""
+    """The items that lie this way, within these places; None after too long a search."""
     seen: set[Item] = set()
     stack = start
     while stack:
         item = stack.pop()
-        if item in seen or not inside(item):
+        if item in seen or item.place not in places:
             continue
         if len(seen) >= _SEARCH:
             return None
