@@ -459,6 +459,35 @@ def test_a_function_keeps_its_call_alive(parts: ctypes.CDLL) -> None:
     assert held() is None
 
 
+ON_ONE = '''
+import os, time
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+import numpy as np
+from deepgraph.backends import runtime
+parts = runtime.load("""#include "team.h"
+void meets(dg_call *call, int me, int count)
+{
+    for (int k = 0; k < 1000; k++)
+        dg_wait(call->barrier, count);
+    (void)me;
+}
+""")
+run = runtime.Call(0, [], []).caller(runtime.address(parts, "meets"), threads=2)
+run()
+start = time.process_time()
+run()
+print(time.process_time() - start)
+'''
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads cannot be kept in place")
+def test_threads_that_share_a_processor(python: Callable[..., CompletedProcess[str]]) -> None:
+    """They let each other go on, where a spinning one would use up its whole slice."""
+    done = python("-c", ON_ONE)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 0.015  # of a thousand meetings
+
+
 ENDS = '''
 import numpy as np
 from deepgraph.backends import runtime

@@ -17,7 +17,9 @@
 
 /* ---- Gates: a count that grows, and threads that wait until it does. ---- */
 
-enum { SPINNING = 20000, GIVING_WAY = 60000 }; /* nanoseconds until a wait changes its manner */
+/* Nanoseconds until a wait changes its manner. Those who meet may share one processor while others
+   have the rest, so spinning is short: it only keeps the other from arriving. */
+enum { SPINNING = 1000, GIVING_WAY = 100000 };
 
 typedef struct gate {
     _Atomic uint32_t turn;
