@@ -22,24 +22,26 @@
 #include "maths_inverse.h"
 #include "scalar.h"
 
-DG_FN float dg_sqrt_float32(float x) { return sqrtf(x); }
-DG_FN double dg_sqrt_float64(double x) { return sqrt(x); }
+DG_SCALAR float dg_sqrt_float32(float x) { return sqrtf(x); }
+DG_SCALAR double dg_sqrt_float64(double x) { return sqrt(x); }
 #define DG_COMPOSED(T, S, NAME) \
-  DG_FN T dg_silu_##NAME(T x) { return x * dg_sigmoid_##NAME(x); } \
-  DG_FN T dg_softplus_##NAME(T x) { return dg_maximum_##NAME(x, 0) + dg_log1p_##NAME(dg_exp_##NAME(-fabs##S(x))); } \
-  DG_FN T dg_logaddexp_##NAME(T x, T y) { /* inf - inf is nan: equal infinities differ by 0 */ \
+  DG_SCALAR T dg_silu_##NAME(T x) { return x * dg_sigmoid_##NAME(x); } \
+  DG_SCALAR T dg_softplus_##NAME(T x) { \
+    return dg_maximum_##NAME(x, 0) + dg_log1p_##NAME(dg_exp_##NAME(-fabs##S(x))); \
+  } \
+  DG_SCALAR T dg_logaddexp_##NAME(T x, T y) { /* inf - inf is nan: equal infinities differ by 0 */ \
     T apart = x == y ? 0 : fabs##S(x - y); \
     return dg_maximum_##NAME(x, y) + dg_log1p_##NAME(dg_exp_##NAME(-apart)); \
   } \
-  DG_FN T dg_gelu_none_##NAME(T x) { return (T)0.5 * x * (1 + dg_erf_##NAME(x * (T)0.70710678118654752)); } \
-  DG_FN T dg_gelu_tanh_##NAME(T x) { /* (1 + tanh(u)) / 2 = sigmoid(2u), without cancellation */ \
+  DG_SCALAR T dg_gelu_none_##NAME(T x) { return (T)0.5 * x * (1 + dg_erf_##NAME(x * (T)0.70710678118654752)); } \
+  DG_SCALAR T dg_gelu_tanh_##NAME(T x) { /* (1 + tanh(u)) / 2 = sigmoid(2u), without cancellation */ \
     return x * dg_sigmoid_##NAME((T)1.5957691216057308 * (x + (T)0.044715 * x * x * x)); \
   } \
-  DG_FN T dg_leaky_relu_##NAME(T x, double slope) { /* 0 times infinity is nan */ \
+  DG_SCALAR T dg_leaky_relu_##NAME(T x, double slope) { /* 0 times infinity is nan */ \
     return x < 0 ? (slope == 0 ? 0 : x * (T)slope) : x; \
   } \
-  DG_FN T dg_deg2rad_##NAME(T x) { return x * (T)0.017453292519943295; } \
-  DG_FN T dg_rad2deg_##NAME(T x) { return x * (T)57.295779513082321; }
+  DG_SCALAR T dg_deg2rad_##NAME(T x) { return x * (T)0.017453292519943295; } \
+  DG_SCALAR T dg_rad2deg_##NAME(T x) { return x * (T)57.295779513082321; }
 DG_COMPOSED(float, f, float32)
 DG_COMPOSED(double, , float64)
 
@@ -89,8 +91,8 @@ DG_REAL(DG_ONE, atanh) DG_REAL(DG_ONE, asin) DG_REAL(DG_ONE, acos) DG_REAL(DG_ON
 DG_REAL(DG_ONE, sqrt) DG_REAL(DG_ONE, cbrt) DG_REAL(DG_ONE, sigmoid) DG_REAL(DG_ONE, silu) DG_REAL(DG_ONE, softplus)
 DG_REAL(DG_ONE, gelu_none) DG_REAL(DG_ONE, gelu_tanh) DG_REAL(DG_ONE, deg2rad) DG_REAL(DG_ONE, rad2deg)
 DG_REAL(DG_TWO, atan2) DG_REAL(DG_TWO, hypot) DG_REAL(DG_TWO, logaddexp) DG_NUMBER(DG_TWO, pow)
-DG_FN float dg_leaky_relu(float x, double slope) { return dg_leaky_relu_float32(x, slope); }
-DG_FN double dg_leaky_relu(double x, double slope) { return dg_leaky_relu_float64(x, slope); }
+DG_SCALAR float dg_leaky_relu(float x, double slope) { return dg_leaky_relu_float32(x, slope); }
+DG_SCALAR double dg_leaky_relu(double x, double slope) { return dg_leaky_relu_float64(x, slope); }
 
 #endif
 #endif

@@ -19,18 +19,18 @@
 #endif
 
 /* 2 to the power of a whole number from -126 to 127. */
-DG_FN float dg_two_to_float32(float n) { return dg_float32_of(dg_bits_float32(n + (0x1.8p23f + 127)) << 23); }
+DG_SCALAR float dg_two_to_float32(float n) { return dg_float32_of(dg_bits_float32(n + (0x1.8p23f + 127)) << 23); }
 
 /* y times 2^n, 0.7 < y < 1.5, n from -151 to 129. A subnormal is so many times the least one: that number, rounded once
    by adding 2^23, is its bits. To multiply instead would be right too, but is slow on many processors. */
-DG_FN float dg_scaled_float32(float y, float n) {
+DG_SCALAR float dg_scaled_float32(float y, float n) {
   float v = y * dg_two_to_float32(n < -126 ? n + 149 : n > 127 ? n - 1 : n);
   float subnormal = dg_float32_of(dg_bits_float32(v + 0x1p23f) - 0x4b000000);
   return n < -126 ? subnormal : n > 127 ? 2 * v : v;
 }
 
 /* exp(r) - 1 for |r| <= log(2)/2: relative error 2^-31. */
-DG_FN float dg_expm1_near_0_float32(float r) {
+DG_SCALAR float dg_expm1_near_0_float32(float r) {
   float p = 0x1.a1a92cp-13f;
   p = DG_FMA32(p, r, 0x1.6d7b7cp-10f);
   p = DG_FMA32(p, r, 0x1.11108ap-7f);
@@ -41,20 +41,20 @@ DG_FN float dg_expm1_near_0_float32(float r) {
 }
 
 /* x - n log(2), for n = rint(x / log(2)). */
-DG_FN float dg_without_log2_float32(float x, float n) {
+DG_SCALAR float dg_without_log2_float32(float x, float n) {
   return DG_FMA32(n, -0x1.7f7d1cp-20f, DG_FMA32(n, -0x1.62e4p-1f, x));
 }
 
 /* exp(x) times 2^k, k from -1 to 0. */
-DG_FN float dg_exp_times_float32(float x, int k) {
+DG_SCALAR float dg_exp_times_float32(float x, int k) {
   float y = x < -104 ? -104 : x > 89 - k ? 89 - k : x;
   float n = rintf(y * 0x1.715476p0f), r = dg_without_log2_float32(y, n);
   return dg_scaled_float32(1 + dg_expm1_near_0_float32(r), n + k);
 }
 
-DG_FN float dg_exp_float32(float x) { return dg_exp_times_float32(x, 0); }
+DG_SCALAR float dg_exp_float32(float x) { return dg_exp_times_float32(x, 0); }
 
-DG_FN float dg_expm1_float32(float x) {
+DG_SCALAR float dg_expm1_float32(float x) {
   float y = x < -18 ? -18 : x > 89 ? 89 : x;
   float n = rintf(y * 0x1.715476p0f), r = dg_without_log2_float32(y, n);
   float half = dg_two_to_float32(n - 1); /* 2^128 would be infinite */
@@ -62,7 +62,7 @@ DG_FN float dg_expm1_float32(float x) {
 }
 
 /* 2^r = 1 + r p, |r| <= 1/2: relative error 2^-28. */
-DG_FN float dg_exp2_float32(float x) {
+DG_SCALAR float dg_exp2_float32(float x) {
   float y = x < -151 ? -151 : x > 129 ? 129 : x, n = rintf(y), r = y - n;
   float p = 0x1.4497ap-13f;
   p = DG_FMA32(p, r, 0x1.5f50b2p-10f);
@@ -74,7 +74,7 @@ DG_FN float dg_exp2_float32(float x) {
 }
 
 /* x = 2^n (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), for x > 0. */
-DG_FN float dg_split_float32(float x, float *n) {
+DG_SCALAR float dg_split_float32(float x, float *n) {
   float normal = x < 0x1p-126f ? x * 0x1p24f : x;
   uint32_t u = dg_bits_float32(normal) - 0x3f3504f3, m = (u & 0x7fffff) + 0x3f3504f3;
   *n = (float)((int32_t)u >> 23) - (x < 0x1p-126f ? 24 : 0);
@@ -82,7 +82,7 @@ DG_FN float dg_split_float32(float x, float *n) {
 }
 
 /* log(1 + f) - f = f^2 (f r - 1/2), f as above: relative error 2^-30. */
-DG_FN float dg_log1p_rest_float32(float f) {
+DG_SCALAR float dg_log1p_rest_float32(float f) {
   float p = 0x1.1457ap-4f;
   p = DG_FMA32(p, f, -0x1.de3c18p-4f);
   p = DG_FMA32(p, f, 0x1.e6f07p-4f);
@@ -96,12 +96,12 @@ DG_FN float dg_log1p_rest_float32(float f) {
 }
 
 /* The logarithm y that was found for x, but for those x that have none. */
-DG_FN float dg_log_range_float32(float x, float y, float least) {
+DG_SCALAR float dg_log_range_float32(float x, float y, float least) {
   float inside = x == least ? -INFINITY : x < INFINITY ? y : x; /* infinity and nan stay */
   return x < least ? NAN : inside;
 }
 
-DG_FN float dg_log_float32(float x) {
+DG_SCALAR float dg_log_float32(float x) {
   float n, f = dg_split_float32(x, &n), rest = dg_log1p_rest_float32(f);
   float low = DG_FMA32(n, 0x1.7f7d1cp-20f, rest);
   return dg_log_range_float32(x, DG_FMA32(n, 0x1.62e4p-1f, f + low), 0);
@@ -113,31 +113,31 @@ DG_FN float dg_log_float32(float x) {
   float low = DG_FMA32(n, whole_low, DG_FMA32(f, scale_low, rest * scale)); \
   return dg_log_range_float32(x, DG_FMA32(n, whole, DG_FMA32(f, scale, low)), 0);
 
-DG_FN float dg_log2_float32(float x) { DG_LOG_BASE32(0x1.715476p0f, 0x1.4ae0cp-26f, 1, 0) }
-DG_FN float dg_log10_float32(float x) {
+DG_SCALAR float dg_log2_float32(float x) { DG_LOG_BASE32(0x1.715476p0f, 0x1.4ae0cp-26f, 1, 0) }
+DG_SCALAR float dg_log10_float32(float x) {
   DG_LOG_BASE32(0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.344p-2f, 0x1.3509f8p-18f)
 }
 
-DG_FN float dg_log1p_float32(float x) {
+DG_SCALAR float dg_log1p_float32(float x) {
   float u = 1 + x, lost = x - (u - 1), n, m = dg_split_float32(u, &n);
   float f = n < 64 ? DG_FMA32(lost, dg_two_to_float32(n < 64 ? -n : 0), m) : m;
   float low = DG_FMA32(n, 0x1.7f7d1cp-20f, dg_log1p_rest_float32(f));
   return copysignf(dg_log_range_float32(x, DG_FMA32(n, 0x1.62e4p-1f, f + low), -1), x);
 }
 
-DG_FN float dg_tanh_float32(float x) {
+DG_SCALAR float dg_tanh_float32(float x) {
   float a = fabsf(x), e = dg_expm1_float32(2 * (a > 10 ? 10 : a));
   return copysignf(e / (e + 2), x);
 }
 
 /* 1 / (1 + exp(-x)), without overflow. */
-DG_FN float dg_sigmoid_float32(float x) {
+DG_SCALAR float dg_sigmoid_float32(float x) {
   float e = dg_exp_float32(-fabsf(x));
   return (x < 0 ? e : 1) / (1 + e);
 }
 
 /* erf = 1 - exp(-a p), a = |x|: p, a polynomial in a, may be inexact where exp is small. Relative error 2^-30. */
-DG_FN float dg_erf_float32(float x) {
+DG_SCALAR float dg_erf_float32(float x) {
   float a = fabsf(x), b = a > 3.95f ? 3.95f : a;
   float p = 0x1.45bcb2p-20f;
   p = DG_FMA32(p, b, -0x1.6991a2p-16f);
@@ -153,7 +153,7 @@ DG_FN float dg_erf_float32(float x) {
 }
 
 /* x less whole quarter turns, whose number is found modulo 4: right for every float, the largest too. */
-DG_FN float dg_turned_float32(float x, uint32_t *quarter) {
+DG_SCALAR float dg_turned_float32(float x, uint32_t *quarter) {
   int64_t exponent = dg_bits_float32(x) >> 23 & 0xff, row = exponent < 151 ? 0 : exponent - 151;
   double turns = x * dg_two_over_pi_upper[row], whole = turns + 0x1.8p52; /* exact */
   double part = DG_FMA64(x, dg_two_over_pi_lower[row], turns - (whole - 0x1.8p52));
@@ -162,7 +162,7 @@ DG_FN float dg_turned_float32(float x, uint32_t *quarter) {
 }
 
 /* Sine and cosine after so many quarter turns and r more, |r| <= pi/4: relative errors 2^-37 and 2^-33. */
-DG_FN float dg_sin_cos_float32(float x, float *cosine) {
+DG_SCALAR float dg_sin_cos_float32(float x, float *cosine) {
   uint32_t quarter;
   float r = dg_turned_float32(x, &quarter), z = r * r, s = 0x1.6cd5ecp-19f, c = 0x1.99ff4p-16f;
   s = DG_FMA32(s, z, -0x1.a00f94p-13f);
@@ -175,24 +175,24 @@ DG_FN float dg_sin_cos_float32(float x, float *cosine) {
   return dg_float32_of(dg_bits_float32(quarter & 1 ? near_1 : near_0) ^ (quarter & 2) << 30);
 }
 
-DG_FN float dg_sin_float32(float x) {
+DG_SCALAR float dg_sin_float32(float x) {
   float cosine, sine = dg_sin_cos_float32(x, &cosine);
   return fabsf(x) < 0x1p-12f ? x : sine;
 }
 
-DG_FN float dg_cos_float32(float x) {
+DG_SCALAR float dg_cos_float32(float x) {
   float cosine;
   dg_sin_cos_float32(x, &cosine);
   return cosine;
 }
 
-DG_FN float dg_tan_float32(float x) {
+DG_SCALAR float dg_tan_float32(float x) {
   float cosine, sine = dg_sin_cos_float32(x, &cosine);
   return fabsf(x) < 0x1p-12f ? x : sine / cosine;
 }
 
 /* log2(1 + f) / f, f from sqrt(1/2) - 1 to sqrt(2) - 1: relative error 2^-41. */
-DG_FN double dg_log2_wide_float32(float x) {
+DG_SCALAR double dg_log2_wide_float32(float x) {
   uint64_t u = dg_bits_float64(x) - 0x3fe6a09e00000000 + ((uint64_t)1023 << 52);
   double n = dg_float64_of(u >> 52 | 0x4330000000000000) - (0x1p52 + 1023);
   double f = dg_float64_of((u & 0xfffffffffffff) + 0x3fe6a09e00000000) - 1;
@@ -215,7 +215,7 @@ DG_FN double dg_log2_wide_float32(float x) {
 }
 
 /* 2^(y log2 |x|) in double: 2^r = 1 + r p to 2^-34; then the cases of C99, F.9.4.4. */
-DG_FN float dg_pow_float32(float x, float y) {
+DG_SCALAR float dg_pow_float32(float x, float y) {
   float a = fabsf(x);
   double log = a == 0 ? (double)-INFINITY : a < INFINITY ? dg_log2_wide_float32(a) : (double)a;
   double z = y * log, w = z < -200 ? -200 : z > 200 ? 200 : z, n = rint(w), r = w - n;

@@ -5,17 +5,17 @@
 #include "maths32.h"
 
 /* 2 to the power of a whole number from -1022 to 1023. */
-DG_FN double dg_two_to_float64(double n) { return dg_float64_of(dg_bits_float64(n + (0x1.8p52 + 1023)) << 52); }
+DG_SCALAR double dg_two_to_float64(double n) { return dg_float64_of(dg_bits_float64(n + (0x1.8p52 + 1023)) << 52); }
 
 /* y times 2^n, 0.7 < y < 1.5, n from -1076 to 1025. */
-DG_FN double dg_scaled_float64(double y, double n) {
+DG_SCALAR double dg_scaled_float64(double y, double n) {
   double v = y * dg_two_to_float64(n < -1022 ? n + 1074 : n > 1023 ? n - 1 : n);
   double subnormal = dg_float64_of(dg_bits_float64(v + 0x1p52) - 0x4330000000000000);
   return n < -1022 ? subnormal : n > 1023 ? 2 * v : v;
 }
 
 /* exp(r) - 1 for |r| <= log(2)/2: relative error 2^-61. */
-DG_FN double dg_expm1_near_0_float64(double r) {
+DG_SCALAR double dg_expm1_near_0_float64(double r) {
   double p = 0x1.1f98bfa144ecap-29;
   p = DG_FMA64(p, r, 0x1.af63bc27ecc3dp-26);
   p = DG_FMA64(p, r, 0x1.27e4c37218634p-22);
@@ -31,20 +31,20 @@ DG_FN double dg_expm1_near_0_float64(double r) {
 }
 
 /* x - n log(2), for n = rint(x / log(2)). */
-DG_FN double dg_without_log2_float64(double x, double n) {
+DG_SCALAR double dg_without_log2_float64(double x, double n) {
   return DG_FMA64(n, 0x1.8432a1b0e2634p-43, DG_FMA64(n, -0x1.62e42fefa4p-1, x));
 }
 
 /* exp(x) times 2^k, k from -1 to 0. */
-DG_FN double dg_exp_times_float64(double x, int k) {
+DG_SCALAR double dg_exp_times_float64(double x, int k) {
   double y = x < -746 ? -746 : x > 710 - k ? 710 - k : x;
   double n = rint(y * 0x1.71547652b82fep0), r = dg_without_log2_float64(y, n);
   return dg_scaled_float64(1 + dg_expm1_near_0_float64(r), n + k);
 }
 
-DG_FN double dg_exp_float64(double x) { return dg_exp_times_float64(x, 0); }
+DG_SCALAR double dg_exp_float64(double x) { return dg_exp_times_float64(x, 0); }
 
-DG_FN double dg_expm1_float64(double x) {
+DG_SCALAR double dg_expm1_float64(double x) {
   double y = x < -38 ? -38 : x > 710 ? 710 : x;
   double n = rint(y * 0x1.71547652b82fep0), r = dg_without_log2_float64(y, n);
   double half = dg_two_to_float64(n - 1);
@@ -52,7 +52,7 @@ DG_FN double dg_expm1_float64(double x) {
 }
 
 /* 2^r = 1 + r p, |r| <= 1/2: relative error 2^-64. */
-DG_FN double dg_exp2_near_0_float64(double r) {
+DG_SCALAR double dg_exp2_near_0_float64(double r) {
   double p = 0x1.c4e06d975c04ep-36;
   p = DG_FMA64(p, r, 0x1.ea0a6cd8e188ep-32);
   p = DG_FMA64(p, r, 0x1.e4cee3e8720bp-28);
@@ -68,13 +68,13 @@ DG_FN double dg_exp2_near_0_float64(double r) {
   return DG_FMA64(p, r, 1);
 }
 
-DG_FN double dg_exp2_float64(double x) {
+DG_SCALAR double dg_exp2_float64(double x) {
   double y = x < -1076 ? -1076 : x > 1025 ? 1025 : x, n = rint(y);
   return dg_scaled_float64(dg_exp2_near_0_float64(y - n), n);
 }
 
 /* x = 2^n (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), for x > 0. The number n is made by the bits of 2^52 + n. */
-DG_FN double dg_split_float64(double x, double *n) {
+DG_SCALAR double dg_split_float64(double x, double *n) {
   double normal = x < 0x1p-1022 ? x * 0x1p54 : x;
   uint64_t u = dg_bits_float64(normal) + 0x95f6200000000; /* 1 less sqrt(1/2), in bits */
   *n = dg_float64_of(u >> 52 | 0x4330000000000000) - (x < 0x1p-1022 ? 0x1p52 + 1077 : 0x1p52 + 1023);
@@ -82,7 +82,7 @@ DG_FN double dg_split_float64(double x, double *n) {
 }
 
 /* log(1 + f) - f, from s = f / (2 + f): log(1 + f) = 2 atanh(s) = 2s + s z p, z = s^2. Relative error 2^-59. */
-DG_FN double dg_log1p_rest_float64(double f) {
+DG_SCALAR double dg_log1p_rest_float64(double f) {
   double s = f / (2 + f), z = s * s, half = 0.5 * f * f;
   double p = 0x1.2eabd821f8dbfp-3;
   p = DG_FMA64(p, z, 0x1.39ab7fbf97a62p-3);
@@ -95,12 +95,12 @@ DG_FN double dg_log1p_rest_float64(double f) {
 }
 
 /* The logarithm y that was found for x, but for those x that have none. */
-DG_FN double dg_log_range_float64(double x, double y, double least) {
+DG_SCALAR double dg_log_range_float64(double x, double y, double least) {
   double inside = x == least ? -INFINITY : x < INFINITY ? y : x;
   return x < least ? NAN : inside;
 }
 
-DG_FN double dg_log_float64(double x) {
+DG_SCALAR double dg_log_float64(double x) {
   double n, f = dg_split_float64(x, &n);
   double low = DG_FMA64(n, -0x1.8432a1b0e2634p-43, dg_log1p_rest_float64(f));
   return dg_log_range_float64(x, DG_FMA64(n, 0x1.62e42fefa4p-1, f + low), 0);
@@ -111,30 +111,30 @@ DG_FN double dg_log_float64(double x) {
   double low = DG_FMA64(n, whole_low, DG_FMA64(f, scale_low, rest * scale)); \
   return dg_log_range_float64(x, DG_FMA64(n, whole, DG_FMA64(f, scale, low)), 0);
 
-DG_FN double dg_log2_float64(double x) { DG_LOG_BASE64(0x1.71547652b82fep0, 0x1.777d0ffda0d24p-56, 1, 0) }
-DG_FN double dg_log10_float64(double x) {
+DG_SCALAR double dg_log2_float64(double x) { DG_LOG_BASE64(0x1.71547652b82fep0, 0x1.777d0ffda0d24p-56, 1, 0) }
+DG_SCALAR double dg_log10_float64(double x) {
   DG_LOG_BASE64(0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57, 0x1.34413509f8p-2, -0x1.80433b83b532ap-44)
 }
 
-DG_FN double dg_log1p_float64(double x) {
+DG_SCALAR double dg_log1p_float64(double x) {
   double u = 1 + x, lost = x - (u - 1), n, m = dg_split_float64(u, &n);
   double f = n < 64 ? DG_FMA64(lost, dg_two_to_float64(n < 64 ? -n : 0), m) : m;
   double low = DG_FMA64(n, -0x1.8432a1b0e2634p-43, dg_log1p_rest_float64(f));
   return copysign(dg_log_range_float64(x, DG_FMA64(n, 0x1.62e42fefa4p-1, f + low), -1), x);
 }
 
-DG_FN double dg_tanh_float64(double x) {
+DG_SCALAR double dg_tanh_float64(double x) {
   double a = fabs(x), e = dg_expm1_float64(2 * (a > 20 ? 20 : a));
   return copysign(e / (e + 2), x);
 }
 
-DG_FN double dg_sigmoid_float64(double x) {
+DG_SCALAR double dg_sigmoid_float64(double x) {
   double e = dg_exp_float64(-fabs(x));
   return (x < 0 ? e : 1) / (1 + e);
 }
 
 /* erf = 1 - exp(-a p), a = |x| <= 5.95: relative error 2^-59. */
-DG_FN double dg_erf_float64(double x) {
+DG_SCALAR double dg_erf_float64(double x) {
   double a = fabs(x), b = a > 5.95 ? 5.95 : a;
   double p = -0x1.af96f4c0284aep-65;
   p = DG_FMA64(p, b, 0x1.2aefe22d509f3p-59);
@@ -169,7 +169,7 @@ DG_FN double dg_erf_float64(double x) {
 }
 
 /* What rounding a * b to p left out; and the sum of two, with what its rounding left out. */
-DG_FN double dg_product_rest(double a, double b, double p) {
+DG_SCALAR double dg_product_rest(double a, double b, double p) {
 #if DG_HAS_FMA
   return fma(a, b, -p);
 #else
@@ -179,17 +179,17 @@ DG_FN double dg_product_rest(double a, double b, double p) {
 #endif
 }
 
-DG_FN double dg_sum(double a, double b, double *rest) {
+DG_SCALAR double dg_sum(double a, double b, double *rest) {
   double s = a + b, c = s - a;
   *rest = (a - (s - c)) + (b - c);
   return s;
 }
 
-DG_FN double dg_modulo_4(double x) { return x - 4 * rint(x * 0.25); }
+DG_SCALAR double dg_modulo_4(double x) { return x - 4 * rint(x * 0.25); }
 
 /* x less whole quarter turns, in two parts, and their number modulo 4. Four windows of 48 bits of 2/pi begin where x
    times the bits before gives whole turns; 177 bits of product are right where 2^-60 of a turn may be left. */
-DG_FN double dg_turned_float64(double x, double *low, uint64_t *quarter) {
+DG_SCALAR double dg_turned_float64(double x, double *low, uint64_t *quarter) {
   uint64_t exponent = dg_bits_float64(x) >> 52 & 0x7ff, k = (exponent < 1077 ? 0 : exponent - 1077) >> 4;
   double w0 = dg_two_over_pi_windows[k], w1 = dg_two_over_pi_windows[k + 3];
   double w2 = dg_two_over_pi_windows[k + 6], w3 = dg_two_over_pi_windows[k + 9];
@@ -207,7 +207,7 @@ DG_FN double dg_turned_float64(double x, double *low, uint64_t *quarter) {
 }
 
 /* Sine and cosine after so many quarter turns and r + low more, |r| <= pi/4: relative errors 2^-58 and 2^-64. */
-DG_FN double dg_sin_cos_float64(double x, double *cosine) {
+DG_SCALAR double dg_sin_cos_float64(double x, double *cosine) {
   uint64_t quarter;
   double low, r = dg_turned_float64(x, &low, &quarter), z = r * r;
   double s = 0x1.5d98269f9bd8p-33, c = -0x1.8facd19ef6b2bp-37;
@@ -228,24 +228,24 @@ DG_FN double dg_sin_cos_float64(double x, double *cosine) {
   return dg_float64_of(dg_bits_float64(quarter & 1 ? near_1 : near_0) ^ (quarter & 2) << 62);
 }
 
-DG_FN double dg_sin_float64(double x) {
+DG_SCALAR double dg_sin_float64(double x) {
   double cosine, sine = dg_sin_cos_float64(x, &cosine);
   return fabs(x) < 0x1p-27 ? x : sine;
 }
 
-DG_FN double dg_cos_float64(double x) {
+DG_SCALAR double dg_cos_float64(double x) {
   double cosine;
   dg_sin_cos_float64(x, &cosine);
   return cosine;
 }
 
-DG_FN double dg_tan_float64(double x) {
+DG_SCALAR double dg_tan_float64(double x) {
   double cosine, sine = dg_sin_cos_float64(x, &cosine);
   return fabs(x) < 0x1p-27 ? x : sine / cosine;
 }
 
 /* log2(x) in two parts, to 2^-64: 2 atanh(s) = s (2 + z (2/3 + z p)), s = f / (2 + f), z = s^2; p's error is 2^-61. */
-DG_FN double dg_log2_twofold(double x, double *low) {
+DG_SCALAR double dg_log2_twofold(double x, double *low) {
   double n, f = dg_split_float64(x, &n), d = 2 + f, inverse = 1 / d;
   double s = f * inverse, sd = s * d;
   double s1 = ((f - sd) - dg_product_rest(s, d, sd) - s * (f - (d - 2))) * inverse;
@@ -271,7 +271,7 @@ DG_FN double dg_log2_twofold(double x, double *low) {
 }
 
 /* 2^(y log2 |x|), then the cases of C99, F.9.4.4. From |y| = 2^80 on, only the sign of the logarithm counts. */
-DG_FN double dg_pow_float64(double x, double y) {
+DG_SCALAR double dg_pow_float64(double x, double y) {
   double a = fabs(x), b = fabs(y) < 0x1p80 ? y : copysign(0x1p80, y);
   double log1, log = dg_log2_twofold(a, &log1), z = b * log;
   double w = z < -1076 ? -1076 : z > 1025 ? 1025 : z, n = rint(w);

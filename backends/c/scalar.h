@@ -1,143 +1,60 @@
-/* Scalars as generated C computes with them: types, conversions, integers and rounding, with NumPy's results.
+/* Integers, comparisons, rounding and division of scalars as generated C computes them, with NumPy's results.
 
-   A value of float16 or bfloat16 is a float in registers: dg_from_half and dg_from_bfloat load it, dg_to_half and
-   dg_to_bfloat store it. Each function has one form a dtype, dg_abs_int8 for example; dg_abs chooses among them by the
-   type of its first argument. Nothing here traps or is undefined, given -fwrapv. CUDA redefines DG_FN and DG_TABLE. */
+   Each function has one form a dtype, dg_abs_int8 for example; dg_abs chooses among them by the type of its first
+   argument. Nothing here traps or is undefined, given -fwrapv. */
 #ifndef DG_SCALAR_H
 #define DG_SCALAR_H
 
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-
-#ifndef DG_FN
-#define DG_FN static inline __attribute__((always_inline)) /* a call would keep its loop from vectorising */
-#endif
-
-#ifdef __cplusplus
-typedef bool dg_bool;
-#else
-typedef _Bool dg_bool;
-#endif
-
-/* The bits of a float, and back. */
-
-DG_FN uint32_t dg_bits_float32(float x) { uint32_t u; memcpy(&u, &x, sizeof u); return u; }
-DG_FN uint64_t dg_bits_float64(double x) { uint64_t u; memcpy(&u, &x, sizeof u); return u; }
-DG_FN float dg_float32_of(uint32_t u) { float x; memcpy(&x, &u, sizeof x); return x; }
-DG_FN double dg_float64_of(uint64_t u) { double x; memcpy(&x, &u, sizeof x); return x; }
-
-/* Half precision, rounded to nearest, halves to even. Integer arithmetic, which vectorises without F16C. */
-
-typedef uint16_t dg_half;   /* float16: 1 sign, 5 exponent, 10 fraction bits */
-typedef uint16_t dg_bfloat; /* bfloat16: the upper half of a float */
-
-DG_FN float dg_from_half(dg_half h) {
-  uint32_t u = (uint32_t)(h & 0x7fff) << 13;
-  uint32_t finite = dg_bits_float32(dg_float32_of(u) * 0x1p112f); /* the other exponent bias; subnormals too */
-  uint32_t size = (h & 0x7c00) == 0x7c00 ? u | 0x7f800000 : finite;
-  return dg_float32_of(size | (uint32_t)(h & 0x8000) << 16);
-}
-
-DG_FN dg_half dg_to_half(float x) {
-  uint32_t u = dg_bits_float32(x), a = u & 0x7fffffff;
-  uint32_t normal = (a + 0xfff + (a >> 13 & 1) - (112u << 23)) >> 13;
-  uint32_t small = dg_bits_float32(dg_float32_of(a) + 0.5f) - 0x3f000000; /* 0.5 has the spacing of subnormals */
-  uint32_t special = a > 0x7f800000 ? 0x7e00 | (a >> 13 & 0x3ff) : 0x7c00;
-  uint32_t size = a < 0x38800000 ? small : a < 0x477ff000 ? normal : special;
-  return (dg_half)(size | (u >> 16 & 0x8000));
-}
-
-DG_FN float dg_from_bfloat(dg_bfloat b) { return dg_float32_of((uint32_t)b << 16); }
-
-DG_FN dg_bfloat dg_to_bfloat(float x) {
-  uint32_t u = dg_bits_float32(x), rounded = u + 0x7fff + (u >> 16 & 1);
-  return (dg_bfloat)((x != x ? u | 0x400000 : rounded) >> 16);
-}
-
-/* A double whose last bits, cut off, leave a mark in the last one kept: to round what is left is to round it once. */
-DG_FN float dg_to_odd_float32(double x) {
-  uint64_t u = dg_bits_float64(x), cut = u & 0x1fffffff;
-  return (float)dg_float64_of((u - cut) | (uint64_t)(cut != 0) << 29);
-}
-
-/* Conversions: dg_to_int8(x) and the like, by the name of the dtype. Integers wrap. Floats truncate; those beyond
-   int32 (int64 for uint32 and wider) become the least of these, as on x86, and then wrap. */
-
-#define DG_DEFINE_FROM(R, NAME) \
-  DG_FN int32_t dg_int32_from_##NAME(R x) { return x >= (R)-0x1p31 && x < (R)0x1p31 ? (int32_t)x : INT32_MIN; } \
-  DG_FN int64_t dg_int64_from_##NAME(R x) { return x >= (R)-0x1p63 && x < (R)0x1p63 ? (int64_t)x : INT64_MIN; } \
-  DG_FN int8_t dg_int8_from_##NAME(R x) { return (int8_t)dg_int32_from_##NAME(x); } \
-  DG_FN int16_t dg_int16_from_##NAME(R x) { return (int16_t)dg_int32_from_##NAME(x); } \
-  DG_FN uint8_t dg_uint8_from_##NAME(R x) { return (uint8_t)dg_int32_from_##NAME(x); } \
-  DG_FN uint16_t dg_uint16_from_##NAME(R x) { return (uint16_t)dg_int32_from_##NAME(x); } \
-  DG_FN uint32_t dg_uint32_from_##NAME(R x) { return (uint32_t)dg_int64_from_##NAME(x); } \
-  DG_FN uint64_t dg_uint64_from_##NAME(R x) { \
-    return x >= (R)0x1p63 && x < (R)0x1p64 ? (uint64_t)x : (uint64_t)dg_int64_from_##NAME(x); \
-  }
-DG_DEFINE_FROM(float, float32)
-DG_DEFINE_FROM(double, float64)
-
-DG_FN float dg_float16_from_float32(float x) { return dg_from_half(dg_to_half(x)); }
-DG_FN float dg_float16_from_float64(double x) { return dg_from_half(dg_to_half(dg_to_odd_float32(x))); }
-
-DG_FN int8_t dg_int8_from_int64(int64_t x) { return (int8_t)x; }
-DG_FN int16_t dg_int16_from_int64(int64_t x) { return (int16_t)x; }
-DG_FN int32_t dg_int32_from_int64(int64_t x) { return (int32_t)x; }
-DG_FN int64_t dg_int64_from_int64(int64_t x) { return x; }
-DG_FN uint8_t dg_uint8_from_int64(int64_t x) { return (uint8_t)x; }
-DG_FN uint16_t dg_uint16_from_int64(int64_t x) { return (uint16_t)x; }
-DG_FN uint32_t dg_uint32_from_int64(int64_t x) { return (uint32_t)x; }
-DG_FN uint64_t dg_uint64_from_int64(int64_t x) { return (uint64_t)x; }
+#include "types.h"
 
 /* Integers and booleans. U is unsigned and no narrower than int, so that products wrap. */
 
 #define DG_DEFINE_ORDERED(T, NAME) \
-  DG_FN dg_bool dg_equal_##NAME(T x, T y) { return x == y; } \
-  DG_FN dg_bool dg_not_equal_##NAME(T x, T y) { return x != y; } \
-  DG_FN dg_bool dg_less_##NAME(T x, T y) { return x < y; } \
-  DG_FN dg_bool dg_less_equal_##NAME(T x, T y) { return x <= y; } \
-  DG_FN dg_bool dg_greater_##NAME(T x, T y) { return x > y; } \
-  DG_FN dg_bool dg_greater_equal_##NAME(T x, T y) { return x >= y; }
+  DG_SCALAR dg_bool dg_equal_##NAME(T x, T y) { return x == y; } \
+  DG_SCALAR dg_bool dg_not_equal_##NAME(T x, T y) { return x != y; } \
+  DG_SCALAR dg_bool dg_less_##NAME(T x, T y) { return x < y; } \
+  DG_SCALAR dg_bool dg_less_equal_##NAME(T x, T y) { return x <= y; } \
+  DG_SCALAR dg_bool dg_greater_##NAME(T x, T y) { return x > y; } \
+  DG_SCALAR dg_bool dg_greater_equal_##NAME(T x, T y) { return x >= y; }
 
 #define DG_DEFINE_WHOLE(T, NAME) \
   DG_DEFINE_ORDERED(T, NAME) \
-  DG_FN T dg_maximum_##NAME(T x, T y) { return x > y ? x : y; } \
-  DG_FN T dg_minimum_##NAME(T x, T y) { return x < y ? x : y; } \
-  DG_FN T dg_fmax_##NAME(T x, T y) { return x > y ? x : y; } \
-  DG_FN T dg_fmin_##NAME(T x, T y) { return x < y ? x : y; } \
-  DG_FN T dg_floor_##NAME(T x) { return x; } \
-  DG_FN T dg_ceil_##NAME(T x) { return x; } \
-  DG_FN T dg_trunc_##NAME(T x) { return x; } \
-  DG_FN T dg_round_##NAME(T x) { return x; } \
-  DG_FN dg_bool dg_isnan_##NAME(T x) { (void)x; return 0; } \
-  DG_FN dg_bool dg_isinf_##NAME(T x) { (void)x; return 0; } \
-  DG_FN dg_bool dg_isfinite_##NAME(T x) { (void)x; return 1; }
+  DG_SCALAR T dg_maximum_##NAME(T x, T y) { return x > y ? x : y; } \
+  DG_SCALAR T dg_minimum_##NAME(T x, T y) { return x < y ? x : y; } \
+  DG_SCALAR T dg_fmax_##NAME(T x, T y) { return x > y ? x : y; } \
+  DG_SCALAR T dg_fmin_##NAME(T x, T y) { return x < y ? x : y; } \
+  DG_SCALAR T dg_floor_##NAME(T x) { return x; } \
+  DG_SCALAR T dg_ceil_##NAME(T x) { return x; } \
+  DG_SCALAR T dg_trunc_##NAME(T x) { return x; } \
+  DG_SCALAR T dg_round_##NAME(T x) { return x; } \
+  DG_SCALAR dg_bool dg_isnan_##NAME(T x) { (void)x; return 0; } \
+  DG_SCALAR dg_bool dg_isinf_##NAME(T x) { (void)x; return 0; } \
+  DG_SCALAR dg_bool dg_isfinite_##NAME(T x) { (void)x; return 1; }
 
 #define DG_DEFINE_SIGNED(T, U, NAME) \
   DG_DEFINE_WHOLE(T, NAME) \
-  DG_FN T dg_abs_##NAME(T x) { return (T)(x < 0 ? 0 - (U)x : (U)x); } \
-  DG_FN T dg_sign_##NAME(T x) { return (T)((x > 0) - (x < 0)); } \
-  DG_FN T dg_relu_##NAME(T x) { return x < 0 ? 0 : x; } \
-  DG_FN dg_bool dg_signbit_##NAME(T x) { return x < 0; } \
-  DG_FN T dg_invert_##NAME(T x) { return (T)~x; } \
-  DG_FN T dg_floordiv_##NAME(T x, T y) { \
+  DG_SCALAR T dg_abs_##NAME(T x) { return (T)(x < 0 ? 0 - (U)x : (U)x); } \
+  DG_SCALAR T dg_sign_##NAME(T x) { return (T)((x > 0) - (x < 0)); } \
+  DG_SCALAR T dg_relu_##NAME(T x) { return x < 0 ? 0 : x; } \
+  DG_SCALAR dg_bool dg_signbit_##NAME(T x) { return x < 0; } \
+  DG_SCALAR T dg_invert_##NAME(T x) { return (T)~x; } \
+  DG_SCALAR T dg_floordiv_##NAME(T x, T y) { \
     T d = y == 0 || y == -1 ? 1 : y, q = (T)(x / d), r = (T)(x % d); \
     T down = (T)(q - (r != 0 && (r < 0) != (d < 0))); \
     return y == 0 ? 0 : y == -1 ? (T)(0 - (U)x) : down; \
   } \
-  DG_FN T dg_mod_##NAME(T x, T y) { \
+  DG_SCALAR T dg_mod_##NAME(T x, T y) { \
     T d = y == 0 || y == -1 ? 1 : y, r = (T)(x % d); \
     return (T)(r != 0 && (r < 0) != (d < 0) ? r + d : r); \
   } \
-  DG_FN T dg_shl_##NAME(T x, T y) { \
+  DG_SCALAR T dg_shl_##NAME(T x, T y) { \
     return y < 0 || y >= (T)(8 * sizeof(T)) ? 0 : (T)((U)x << y); \
   } \
-  DG_FN T dg_shr_##NAME(T x, T y) { \
+  DG_SCALAR T dg_shr_##NAME(T x, T y) { \
     T last = 8 * sizeof(T) - 1; \
     return (T)(x >> (y < 0 || y > last ? last : y)); \
   } \
-  DG_FN T dg_pow_##NAME(T x, T y) { /* of negative powers, the whole part */ \
+  DG_SCALAR T dg_pow_##NAME(T x, T y) { /* of negative powers, the whole part */ \
     U r = 1, b = (U)x; \
     if (y < 0) return x == 1 || (x == -1 && y % 2 == 0) ? 1 : x == -1 ? -1 : 0; \
     for (; y != 0; y = (T)(y >> 1), b *= b) r = y & 1 ? r * b : r; \
@@ -146,24 +63,24 @@ DG_FN uint64_t dg_uint64_from_int64(int64_t x) { return (uint64_t)x; }
 
 #define DG_DEFINE_UNSIGNED(T, U, NAME) \
   DG_DEFINE_WHOLE(T, NAME) \
-  DG_FN T dg_abs_##NAME(T x) { return x; } \
-  DG_FN T dg_sign_##NAME(T x) { return x != 0; } \
-  DG_FN T dg_relu_##NAME(T x) { return x; } \
-  DG_FN dg_bool dg_signbit_##NAME(T x) { (void)x; return 0; } \
-  DG_FN T dg_invert_##NAME(T x) { return (T)~x; } \
-  DG_FN T dg_floordiv_##NAME(T x, T y) { return y == 0 ? 0 : (T)(x / (y == 0 ? 1 : y)); } \
-  DG_FN T dg_mod_##NAME(T x, T y) { return (T)(x % (y == 0 ? 1 : y)); } \
-  DG_FN T dg_shl_##NAME(T x, T y) { return y >= 8 * sizeof(T) ? 0 : (T)((U)x << y); } \
-  DG_FN T dg_shr_##NAME(T x, T y) { return y >= 8 * sizeof(T) ? 0 : (T)(x >> y); } \
-  DG_FN T dg_pow_##NAME(T x, T y) { \
+  DG_SCALAR T dg_abs_##NAME(T x) { return x; } \
+  DG_SCALAR T dg_sign_##NAME(T x) { return x != 0; } \
+  DG_SCALAR T dg_relu_##NAME(T x) { return x; } \
+  DG_SCALAR dg_bool dg_signbit_##NAME(T x) { (void)x; return 0; } \
+  DG_SCALAR T dg_invert_##NAME(T x) { return (T)~x; } \
+  DG_SCALAR T dg_floordiv_##NAME(T x, T y) { return y == 0 ? 0 : (T)(x / (y == 0 ? 1 : y)); } \
+  DG_SCALAR T dg_mod_##NAME(T x, T y) { return (T)(x % (y == 0 ? 1 : y)); } \
+  DG_SCALAR T dg_shl_##NAME(T x, T y) { return y >= 8 * sizeof(T) ? 0 : (T)((U)x << y); } \
+  DG_SCALAR T dg_shr_##NAME(T x, T y) { return y >= 8 * sizeof(T) ? 0 : (T)(x >> y); } \
+  DG_SCALAR T dg_pow_##NAME(T x, T y) { \
     U r = 1, b = x; \
     for (; y != 0; y = (T)(y >> 1), b *= b) r = y & 1 ? r * b : r; \
     return (T)r; \
   }
 
 DG_DEFINE_WHOLE(dg_bool, bool)
-DG_FN dg_bool dg_abs_bool(dg_bool x) { return x; }
-DG_FN dg_bool dg_invert_bool(dg_bool x) { return !x; }
+DG_SCALAR dg_bool dg_abs_bool(dg_bool x) { return x; }
+DG_SCALAR dg_bool dg_invert_bool(dg_bool x) { return !x; }
 DG_DEFINE_SIGNED(int8_t, uint32_t, int8)
 DG_DEFINE_SIGNED(int16_t, uint32_t, int16)
 DG_DEFINE_SIGNED(int32_t, uint32_t, int32)
@@ -175,46 +92,46 @@ DG_DEFINE_UNSIGNED(uint64_t, uint64_t, uint64)
 
 /* int64 with uint64, which no wider type holds. */
 
-DG_FN dg_bool dg_equal_mixed(int64_t x, uint64_t y) { return x >= 0 && (uint64_t)x == y; }
-DG_FN dg_bool dg_less_mixed(int64_t x, uint64_t y) { return x < 0 || (uint64_t)x < y; }
-DG_FN dg_bool dg_less_equal_mixed(int64_t x, uint64_t y) { return x < 0 || (uint64_t)x <= y; }
-DG_FN dg_bool dg_not_equal_mixed(int64_t x, uint64_t y) { return !dg_equal_mixed(x, y); }
-DG_FN dg_bool dg_greater_mixed(int64_t x, uint64_t y) { return !dg_less_equal_mixed(x, y); }
-DG_FN dg_bool dg_greater_equal_mixed(int64_t x, uint64_t y) { return !dg_less_mixed(x, y); }
-DG_FN dg_bool dg_equal_swapped(uint64_t x, int64_t y) { return dg_equal_mixed(y, x); }
-DG_FN dg_bool dg_not_equal_swapped(uint64_t x, int64_t y) { return !dg_equal_mixed(y, x); }
-DG_FN dg_bool dg_less_swapped(uint64_t x, int64_t y) { return !dg_less_equal_mixed(y, x); }
-DG_FN dg_bool dg_less_equal_swapped(uint64_t x, int64_t y) { return !dg_less_mixed(y, x); }
-DG_FN dg_bool dg_greater_swapped(uint64_t x, int64_t y) { return dg_less_mixed(y, x); }
-DG_FN dg_bool dg_greater_equal_swapped(uint64_t x, int64_t y) { return dg_less_equal_mixed(y, x); }
+DG_SCALAR dg_bool dg_equal_mixed(int64_t x, uint64_t y) { return x >= 0 && (uint64_t)x == y; }
+DG_SCALAR dg_bool dg_less_mixed(int64_t x, uint64_t y) { return x < 0 || (uint64_t)x < y; }
+DG_SCALAR dg_bool dg_less_equal_mixed(int64_t x, uint64_t y) { return x < 0 || (uint64_t)x <= y; }
+DG_SCALAR dg_bool dg_not_equal_mixed(int64_t x, uint64_t y) { return !dg_equal_mixed(x, y); }
+DG_SCALAR dg_bool dg_greater_mixed(int64_t x, uint64_t y) { return !dg_less_equal_mixed(x, y); }
+DG_SCALAR dg_bool dg_greater_equal_mixed(int64_t x, uint64_t y) { return !dg_less_mixed(x, y); }
+DG_SCALAR dg_bool dg_equal_swapped(uint64_t x, int64_t y) { return dg_equal_mixed(y, x); }
+DG_SCALAR dg_bool dg_not_equal_swapped(uint64_t x, int64_t y) { return !dg_equal_mixed(y, x); }
+DG_SCALAR dg_bool dg_less_swapped(uint64_t x, int64_t y) { return !dg_less_equal_mixed(y, x); }
+DG_SCALAR dg_bool dg_less_equal_swapped(uint64_t x, int64_t y) { return !dg_less_mixed(y, x); }
+DG_SCALAR dg_bool dg_greater_swapped(uint64_t x, int64_t y) { return dg_less_mixed(y, x); }
+DG_SCALAR dg_bool dg_greater_equal_swapped(uint64_t x, int64_t y) { return dg_less_equal_mixed(y, x); }
 
 /* Floats; S is the suffix of C's own functions. */
 
 #define DG_DEFINE_REAL(T, S, NAME) \
   DG_DEFINE_ORDERED(T, NAME) \
-  DG_FN dg_bool dg_isnan_##NAME(T x) { return x != x; } \
-  DG_FN dg_bool dg_isinf_##NAME(T x) { return fabs##S(x) == (T)INFINITY; } \
-  DG_FN dg_bool dg_isfinite_##NAME(T x) { return fabs##S(x) < (T)INFINITY; } \
-  DG_FN dg_bool dg_signbit_##NAME(T x) { return dg_bits_##NAME(x) >> (8 * sizeof(T) - 1); } \
-  DG_FN T dg_maximum_##NAME(T x, T y) { return ((x > y) | (x != x)) ? x : y; } \
-  DG_FN T dg_minimum_##NAME(T x, T y) { return ((x < y) | (x != x)) ? x : y; } \
-  DG_FN T dg_fmax_##NAME(T x, T y) { return ((x >= y) | (y != y)) ? x : y; } \
-  DG_FN T dg_fmin_##NAME(T x, T y) { return ((x <= y) | (y != y)) ? x : y; } \
-  DG_FN T dg_relu_##NAME(T x) { return x < 0 ? 0 : x; } \
-  DG_FN T dg_abs_##NAME(T x) { return fabs##S(x); } \
-  DG_FN T dg_sign_##NAME(T x) { return x != x ? x : (T)((x > 0) - (x < 0)); } \
-  DG_FN T dg_copysign_##NAME(T x, T y) { return copysign##S(x, y); } \
-  DG_FN T dg_nextafter_##NAME(T x, T y) { return nextafter##S(x, y); } \
-  DG_FN T dg_floor_##NAME(T x) { return floor##S(x); } \
-  DG_FN T dg_ceil_##NAME(T x) { return ceil##S(x); } \
-  DG_FN T dg_trunc_##NAME(T x) { return trunc##S(x); } \
-  DG_FN T dg_round_##NAME(T x) { return rint##S(x); } \
-  DG_FN T dg_mod_##NAME(T x, T y) { \
+  DG_SCALAR dg_bool dg_isnan_##NAME(T x) { return x != x; } \
+  DG_SCALAR dg_bool dg_isinf_##NAME(T x) { return fabs##S(x) == (T)INFINITY; } \
+  DG_SCALAR dg_bool dg_isfinite_##NAME(T x) { return fabs##S(x) < (T)INFINITY; } \
+  DG_SCALAR dg_bool dg_signbit_##NAME(T x) { return dg_bits_##NAME(x) >> (8 * sizeof(T) - 1); } \
+  DG_SCALAR T dg_maximum_##NAME(T x, T y) { return ((x > y) | (x != x)) ? x : y; } \
+  DG_SCALAR T dg_minimum_##NAME(T x, T y) { return ((x < y) | (x != x)) ? x : y; } \
+  DG_SCALAR T dg_fmax_##NAME(T x, T y) { return ((x >= y) | (y != y)) ? x : y; } \
+  DG_SCALAR T dg_fmin_##NAME(T x, T y) { return ((x <= y) | (y != y)) ? x : y; } \
+  DG_SCALAR T dg_relu_##NAME(T x) { return x < 0 ? 0 : x; } \
+  DG_SCALAR T dg_abs_##NAME(T x) { return fabs##S(x); } \
+  DG_SCALAR T dg_sign_##NAME(T x) { return x != x ? x : (T)((x > 0) - (x < 0)); } \
+  DG_SCALAR T dg_copysign_##NAME(T x, T y) { return copysign##S(x, y); } \
+  DG_SCALAR T dg_nextafter_##NAME(T x, T y) { return nextafter##S(x, y); } \
+  DG_SCALAR T dg_floor_##NAME(T x) { return floor##S(x); } \
+  DG_SCALAR T dg_ceil_##NAME(T x) { return ceil##S(x); } \
+  DG_SCALAR T dg_trunc_##NAME(T x) { return trunc##S(x); } \
+  DG_SCALAR T dg_round_##NAME(T x) { return rint##S(x); } \
+  DG_SCALAR T dg_mod_##NAME(T x, T y) { \
     T r = fmod##S(x, y); \
     T signed_like_y = r == 0 ? copysign##S(0, y) : (r < 0) != (y < 0) ? r + y : r; \
     return y == 0 ? r : signed_like_y; \
   } \
-  DG_FN T dg_floordiv_##NAME(T x, T y) { \
+  DG_SCALAR T dg_floordiv_##NAME(T x, T y) { \
     T r = fmod##S(x, y), exact = (x - r) / y; \
     T q = r != 0 && (r < 0) != (y < 0) ? exact - 1 : exact, below = floor##S(q); \
     T whole = q - below > (T)0.5 ? below + 1 : below; \
@@ -224,11 +141,6 @@ DG_DEFINE_REAL(float, f, float32)
 DG_DEFINE_REAL(double, , float64)
 
 /* The names by type: _Generic in C, overloads in C++. */
-
-#define dg_to_bool(x) ((dg_bool)(x))
-#define dg_to_float32(x) ((float)(x))
-#define dg_to_float64(x) ((double)(x))
-#define dg_to_bfloat16(x) dg_from_bfloat(dg_to_bfloat((float)(x)))
 
 #ifndef __cplusplus
 
@@ -246,18 +158,6 @@ DG_DEFINE_REAL(double, , float64)
     uint64_t: _Generic((y), int64_t: dg_##f##_swapped, default: dg_##f##_uint64), \
     int8_t: dg_##f##_int8, int16_t: dg_##f##_int16, int32_t: dg_##f##_int32, dg_bool: dg_##f##_bool, \
     uint8_t: dg_##f##_uint8, uint16_t: dg_##f##_uint16, uint32_t: dg_##f##_uint32, DG_REALS_OF(f))
-#define DG_FROM(f, x) \
-  _Generic((x), float: dg_##f##_from_float32, double: dg_##f##_from_float64, default: dg_##f##_from_int64)(x)
-
-#define dg_to_int8(x) DG_FROM(int8, x)
-#define dg_to_int16(x) DG_FROM(int16, x)
-#define dg_to_int32(x) DG_FROM(int32, x)
-#define dg_to_int64(x) DG_FROM(int64, x)
-#define dg_to_uint8(x) DG_FROM(uint8, x)
-#define dg_to_uint16(x) DG_FROM(uint16, x)
-#define dg_to_uint32(x) DG_FROM(uint32, x)
-#define dg_to_uint64(x) DG_FROM(uint64, x)
-#define dg_to_float16(x) _Generic((x), double: dg_float16_from_float64, default: dg_float16_from_float32)(x)
 
 #define dg_abs(x) DG_ANY(abs, x)(x)
 #define dg_floor(x) DG_ANY(floor, x)(x)
@@ -292,8 +192,8 @@ DG_DEFINE_REAL(double, , float64)
 
 #else
 
-#define DG_ONE(f, T, NAME) DG_FN auto dg_##f(T x) { return dg_##f##_##NAME(x); }
-#define DG_TWO(f, T, NAME) DG_FN auto dg_##f(T x, T y) { return dg_##f##_##NAME(x, y); }
+#define DG_ONE(f, T, NAME) DG_SCALAR auto dg_##f(T x) { return dg_##f##_##NAME(x); }
+#define DG_TWO(f, T, NAME) DG_SCALAR auto dg_##f(T x, T y) { return dg_##f##_##NAME(x, y); }
 #define DG_REAL(form, f) form(f, float, float32) form(f, double, float64)
 #define DG_WHOLE(form, f) \
   form(f, int8_t, int8) form(f, int16_t, int16) form(f, int32_t, int32) form(f, int64_t, int64) \
@@ -302,17 +202,9 @@ DG_DEFINE_REAL(double, , float64)
 #define DG_BITS(form, f) DG_WHOLE(form, f) form(f, dg_bool, bool)
 #define DG_ANY(form, f) DG_NUMBER(form, f) form(f, dg_bool, bool)
 #define DG_PAIR(form, f) DG_ANY(form, f) \
-  DG_FN dg_bool dg_##f(int64_t x, uint64_t y) { return dg_##f##_mixed(x, y); } \
-  DG_FN dg_bool dg_##f(uint64_t x, int64_t y) { return dg_##f##_swapped(x, y); }
-#define DG_FROM(f) \
-  DG_FN auto dg_to_##f(float x) { return dg_##f##_from_float32(x); } \
-  DG_FN auto dg_to_##f(double x) { return dg_##f##_from_float64(x); } \
-  template <class T> DG_FN auto dg_to_##f(T x) { return dg_##f##_from_int64((int64_t)x); }
+  DG_SCALAR dg_bool dg_##f(int64_t x, uint64_t y) { return dg_##f##_mixed(x, y); } \
+  DG_SCALAR dg_bool dg_##f(uint64_t x, int64_t y) { return dg_##f##_swapped(x, y); }
 
-DG_FROM(int8) DG_FROM(int16) DG_FROM(int32) DG_FROM(int64) DG_FROM(uint8) DG_FROM(uint16) DG_FROM(uint32)
-DG_FROM(uint64)
-DG_FN float dg_to_float16(double x) { return dg_float16_from_float64(x); }
-template <class T> DG_FN float dg_to_float16(T x) { return dg_float16_from_float32((float)x); }
 DG_ANY(DG_ONE, abs) DG_ANY(DG_ONE, floor) DG_ANY(DG_ONE, ceil) DG_ANY(DG_ONE, trunc) DG_ANY(DG_ONE, round)
 DG_ANY(DG_ONE, isnan) DG_ANY(DG_ONE, isinf) DG_ANY(DG_ONE, isfinite) DG_NUMBER(DG_ONE, sign)
 DG_NUMBER(DG_ONE, signbit) DG_NUMBER(DG_ONE, relu) DG_BITS(DG_ONE, invert)

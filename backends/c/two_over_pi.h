@@ -2,9 +2,7 @@
 #ifndef DG_TWO_OVER_PI_H
 #define DG_TWO_OVER_PI_H
 
-#ifndef DG_TABLE
-#define DG_TABLE static const
-#endif
+#include "types.h"
 
 /* For floats from 2^E to 2^(E+1), row E - 24 has what is left of 2/pi modulo 2^(25-E): its upper 29 bits, and 53 more.
    What is left out gives multiples of 4 quarter turns. Row 0 is for all below, row 104 for infinities and nan. */
