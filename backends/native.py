@@ -35,8 +35,9 @@ Array = npt.NDArray[Any]
 _serial = count()
 _HEADER = '#include "matmul.h"\n'
 _WAIT = "dg_wait(call->barrier, count);"
-_SMALL = 1 << 15  # bytes and operations of a kernel that is not worth a second thread
-_SHORT = 1 << 13  # bytes and operations of a step that keeps the interpreter's lock
+# Bytes and operations, some ten microseconds of them: of a kernel that is not worth a second
+# thread, and of a step that keeps the interpreter's lock.
+_SMALL = 1 << 18
 
 
 class NativeBackend:
@@ -263,11 +264,11 @@ class NativeProgram:
         for k in range(count):
             scope[f"part{k}"] = call.caller(
                 runtime.address(program, f"part{k}"), None if k == 0 else 0, threads=team,
-                holding=sum(efforts) < _SHORT,
+                holding=sum(efforts) < _SMALL,
             )
         exec(code, scope)
         direct = None
-        if tick is None and self.whole and sum(efforts) < _SHORT:
+        if tick is None and self.whole and sum(efforts) < _SMALL:
             direct = partial(call.direct, runtime.address(program, "part0"))
         return Bound(binding, scope["step"], binding.peak_bytes, direct)
 

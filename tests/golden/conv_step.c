@@ -322,15 +322,15 @@ void part1(dg_call *call, int me, int count) {
     const int64_t n_batch = call->size[0];
     int few;
     // copy: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*4608 < 32768 ? 1 : count;
+    few = n_batch*4608 < 262144 ? 1 : count;
     if (me < few) k3(call, me, few, (const float *)call->at[11], (float *)call->at[12]);
     dg_wait(call->barrier, count);
     // matmul: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*7936 + 144 < 32768 ? 1 : count;
+    few = n_batch*7936 + 144 < 262144 ? 1 : count;
     if (me < few) k4(call, me, few, (const float *)call->at[3], (const float *)call->at[12], (float *)call->at[13]);
     dg_wait(call->barrier, count);
     // add_relu: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*2560 + 16 < 32768 ? 1 : count;
+    few = n_batch*2560 + 16 < 262144 ? 1 : count;
     if (me < few) k5(call, me, few, (const float *)call->at[13], (const float *)call->at[4], (float *)call->at[13]);
 }
 
@@ -338,26 +338,26 @@ void part2(dg_call *call, int me, int count) {
     const int64_t n_batch = call->size[0];
     int few;
     // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*652 + 768 < 32768 ? 1 : count;
+    few = n_batch*652 + 768 < 262144 ? 1 : count;
     if (me < few) k7(call, me, few, (const float *)call->at[14], (const float *)call->at[5], (float *)call->at[16]);
     dg_wait(call->barrier, count);
     // add_max_subtract: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*33 + 12 < 32768 ? 1 : count;
+    few = n_batch*33 + 12 < 262144 ? 1 : count;
     if (me < few) k8(call, me, few, (const float *)call->at[16], (const float *)call->at[6], (float *)call->at[17]);
     dg_wait(call->barrier, count);
     // exp_sum_log_add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-    few = n_batch*99 + 65 < 32768 ? 1 : count;
+    few = n_batch*99 + 65 < 262144 ? 1 : count;
     if (me < few) k9(call, me, few, (const float *)call->at[17], (const int64_t *)call->at[10], (const int64_t *)call->at[9], (float *)call->at[18], call->at[20], call->at[21]);
     dg_wait(call->barrier, count);
-    few = n_batch*99 + 65 < 32768 ? 1 : count;
+    few = n_batch*99 + 65 < 262144 ? 1 : count;
     if (me < few) k9_1(call, me, few, (const float *)call->at[8], (const float *)call->at[6], (float *)call->at[2], (float *)call->at[19], call->at[20], call->at[21]);
     dg_wait(call->barrier, count);
     // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*652 + 768 < 32768 ? 1 : count;
+    few = n_batch*652 + 768 < 262144 ? 1 : count;
     if (me < few) k10(call, me, few, (const float *)call->at[14], (const float *)call->at[18], (float *)call->at[22]);
     dg_wait(call->barrier, count);
     // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*652 + 768 < 32768 ? 1 : count;
+    few = n_batch*652 + 768 < 262144 ? 1 : count;
     if (me < few) k11(call, me, few, (const float *)call->at[18], (const float *)call->at[5], (float *)call->at[23]);
     dg_wait(call->barrier, count);
     if (me == 0) {
@@ -370,11 +370,11 @@ void part3(dg_call *call, int me, int count) {
     const int64_t n_batch = call->size[0];
     int few;
     // greater_where_sum_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-    few = n_batch*3840 + 44 < 32768 ? 1 : count;
+    few = n_batch*3840 + 44 < 262144 ? 1 : count;
     if (me < few) k14(call, me, few, (const float *)call->at[13], (const float *)call->at[24], (const float *)call->at[8], (const float *)call->at[4], (float *)call->at[28], (float *)call->at[29]);
     dg_wait(call->barrier, count);
     // matmul: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*7936 + 1152 < 32768 ? 1 : count;
+    few = n_batch*7936 + 1152 < 262144 ? 1 : count;
     if (me < few) k15(call, me, few, (const float *)call->at[28], (const float *)call->at[12], (float *)call->at[30]);
     dg_wait(call->barrier, count);
     if (me == 0) {

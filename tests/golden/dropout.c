@@ -55,7 +55,7 @@ void part0(dg_call *call, int me, int count) {
     const int64_t n_n = call->size[0];
     int few;
     // greater_equal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-    few = n_n*24 < 32768 ? 1 : count;
+    few = n_n*24 < 262144 ? 1 : count;
     if (me < few) k1(call, me, few, (const float *)call->at[5], (dg_bool *)call->at[7]);
 }
 
@@ -63,7 +63,7 @@ void part1(dg_call *call, int me, int count) {
     const int64_t n_n = call->size[0];
     int few;
     // multiply_add_tanh_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-    few = n_n*140 < 32768 ? 1 : count;
+    few = n_n*140 < 262144 ? 1 : count;
     if (me < few) k3(call, me, few, (const float *)call->at[8], (const float *)call->at[0], (const dg_bool *)call->at[7], (float *)call->at[1], (float *)call->at[2]);
     dg_wait(call->barrier, count);
     if (me == 0) {

@@ -138,10 +138,10 @@ void part0(dg_call *call, int me, int count) {
     const int64_t n_n = call->size[0];
     int few;
     // sum_divide_subtract_maximum: tests/programs.py:48  y = nn.layer_norm(x, weight, bias)
-    few = n_n*272 + 80 < 32768 ? 1 : count;
+    few = n_n*272 + 80 < 262144 ? 1 : count;
     if (me < few) k0(call, me, few, (const float *)call->at[0], (const float *)call->at[5], (const float *)call->at[6], (float *)call->at[1], (float *)call->at[2], call->at[7], call->at[8]);
     dg_wait(call->barrier, count);
-    few = n_n*272 + 80 < 32768 ? 1 : count;
+    few = n_n*272 + 80 < 262144 ? 1 : count;
     if (me < few) k0_1(me, few, (float *)call->at[3], (float *)call->at[4], call->at[7], call->at[8]);
 }
 

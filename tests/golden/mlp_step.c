@@ -478,62 +478,62 @@ void part1(dg_call *call, int me, int count) {
     const int64_t n_batch = call->size[0];
     int few;
     // equal: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*14 + 24 < 32768 ? 1 : count;
+    few = n_batch*14 + 24 < 262144 ? 1 : count;
     if (me < few) k2(call, me, few, (const int64_t *)call->at[14], (const int64_t *)call->at[13], (dg_bool *)call->at[15]);
     dg_wait(call->barrier, count);
     // divide_where: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*18 + 1 < 32768 ? 1 : count;
+    few = n_batch*18 + 1 < 262144 ? 1 : count;
     if (me < few) k3(call, me, few, (const dg_bool *)call->at[15], (float *)call->at[16]);
     dg_wait(call->barrier, count);
     // matmul: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*152 + 192 < 32768 ? 1 : count;
+    few = n_batch*152 + 192 < 262144 ? 1 : count;
     if (me < few) k4(call, me, few, (const float *)call->at[0], (const float *)call->at[3], (float *)call->at[17]);
     dg_wait(call->barrier, count);
     // add_relu: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*60 + 24 < 32768 ? 1 : count;
+    few = n_batch*60 + 24 < 262144 ? 1 : count;
     if (me < few) k5(call, me, few, (const float *)call->at[17], (const float *)call->at[4], (float *)call->at[17]);
     dg_wait(call->barrier, count);
     // greater: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*36 < 32768 ? 1 : count;
+    few = n_batch*36 < 262144 ? 1 : count;
     if (me < few) k6(call, me, few, (const float *)call->at[17], (dg_bool *)call->at[18]);
     dg_wait(call->barrier, count);
     // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*72 + 72 < 32768 ? 1 : count;
+    few = n_batch*72 + 72 < 262144 ? 1 : count;
     if (me < few) k7(call, me, few, (const float *)call->at[17], (const float *)call->at[5], (float *)call->at[19]);
     dg_wait(call->barrier, count);
     // add_max_subtract: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*33 + 12 < 32768 ? 1 : count;
+    few = n_batch*33 + 12 < 262144 ? 1 : count;
     if (me < few) k8(call, me, few, (const float *)call->at[19], (const float *)call->at[6], (float *)call->at[20]);
     dg_wait(call->barrier, count);
     // where_sum: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*25 < 32768 ? 1 : count;
+    few = n_batch*25 < 262144 ? 1 : count;
     if (me < few) k9(call, me, few, (const dg_bool *)call->at[15], (const float *)call->at[20], (float *)call->at[21]);
     dg_wait(call->barrier, count);
     // exp: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*54 < 32768 ? 1 : count;
+    few = n_batch*54 < 262144 ? 1 : count;
     if (me < few) k10(call, me, few, (const float *)call->at[20], (float *)call->at[20]);
     dg_wait(call->barrier, count);
     // sum: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*19 < 32768 ? 1 : count;
+    few = n_batch*19 < 262144 ? 1 : count;
     if (me < few) k11(call, me, few, (const float *)call->at[20], (float *)call->at[22]);
     dg_wait(call->barrier, count);
     // log_subtract_sum_divide: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*20 + 5 < 32768 ? 1 : count;
+    few = n_batch*20 + 5 < 262144 ? 1 : count;
     if (me < few) k12(call, me, few, (const float *)call->at[22], (const float *)call->at[21], call->at[23]);
     dg_wait(call->barrier, count);
-    few = n_batch*20 + 5 < 32768 ? 1 : count;
+    few = n_batch*20 + 5 < 262144 ? 1 : count;
     if (me < few) k12_1(call, me, few, (float *)call->at[2], call->at[23]);
     dg_wait(call->barrier, count);
     // divide: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*9 + 1 < 32768 ? 1 : count;
+    few = n_batch*9 + 1 < 262144 ? 1 : count;
     if (me < few) k13(call, me, few, (const float *)call->at[22], (float *)call->at[22]);
     dg_wait(call->barrier, count);
     // multiply_add: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*46 < 32768 ? 1 : count;
+    few = n_batch*46 < 262144 ? 1 : count;
     if (me < few) k14(call, me, few, (const float *)call->at[22], (const float *)call->at[20], (const float *)call->at[16], (float *)call->at[20]);
     dg_wait(call->barrier, count);
     // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*72 + 72 < 32768 ? 1 : count;
+    few = n_batch*72 + 72 < 262144 ? 1 : count;
     if (me < few) k15(call, me, few, (const float *)call->at[17], (const float *)call->at[20], (float *)call->at[24]);
     dg_wait(call->barrier, count);
     if (me == 0) {
@@ -542,7 +542,7 @@ void part1(dg_call *call, int me, int count) {
     }
     dg_wait(call->barrier, count);
     // multiply_sum_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-    few = n_batch*15 + 30 < 32768 ? 1 : count;
+    few = n_batch*15 + 30 < 262144 ? 1 : count;
     if (me < few) k17(call, me, few, (const float *)call->at[12], (const float *)call->at[20], (float *)call->at[25]);
     dg_wait(call->barrier, count);
     if (me == 0) {
@@ -551,19 +551,19 @@ void part1(dg_call *call, int me, int count) {
     }
     dg_wait(call->barrier, count);
     // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*72 + 72 < 32768 ? 1 : count;
+    few = n_batch*72 + 72 < 262144 ? 1 : count;
     if (me < few) k19(call, me, few, (const float *)call->at[20], (const float *)call->at[5], (float *)call->at[26]);
     dg_wait(call->barrier, count);
     // where: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*60 < 32768 ? 1 : count;
+    few = n_batch*60 < 262144 ? 1 : count;
     if (me < few) k20(call, me, few, (const dg_bool *)call->at[18], (const float *)call->at[26], (float *)call->at[26]);
     dg_wait(call->barrier, count);
     // multiply_sum_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-    few = n_batch*30 + 60 < 32768 ? 1 : count;
+    few = n_batch*30 + 60 < 262144 ? 1 : count;
     if (me < few) k21(call, me, few, (const float *)call->at[10], (const float *)call->at[26], (float *)call->at[27]);
     dg_wait(call->barrier, count);
     // matmul: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*152 + 192 < 32768 ? 1 : count;
+    few = n_batch*152 + 192 < 262144 ? 1 : count;
     if (me < few) k22(call, me, few, (const float *)call->at[0], (const float *)call->at[26], (float *)call->at[28]);
     dg_wait(call->barrier, count);
     if (me == 0) {

@@ -216,33 +216,33 @@ void part0(dg_call *call, int me, int count) {
     const int64_t n_n = call->size[0];
     int few;
     // multiply_max_isfinite_copy: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
-    few = n_n*216 + 19 < 32768 ? 1 : count;
+    few = n_n*216 + 19 < 262144 ? 1 : count;
     if (me < few) k0(call, me, few, (const float *)call->at[0], (float *)call->at[5]);
     dg_wait(call->barrier, count);
     // greater_not_equal_sum: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
-    few = n_n*7 + 8 < 32768 ? 1 : count;
+    few = n_n*7 + 8 < 262144 ? 1 : count;
     if (me < few) k1(call, me, few, (const int32_t *)call->at[1], call->at[9]);
     dg_wait(call->barrier, count);
-    few = n_n*7 + 8 < 32768 ? 1 : count;
+    few = n_n*7 + 8 < 262144 ? 1 : count;
     if (me < few) k1_1(me, few, (int64_t *)call->at[6], call->at[9]);
     dg_wait(call->barrier, count);
     // sum_add: tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
-    few = n_n*5 + 9 < 32768 ? 1 : count;
+    few = n_n*5 + 9 < 262144 ? 1 : count;
     if (me < few) k2(call, me, few, (const int32_t *)call->at[1], call->at[10]);
     dg_wait(call->barrier, count);
-    few = n_n*5 + 9 < 32768 ? 1 : count;
+    few = n_n*5 + 9 < 262144 ? 1 : count;
     if (me < few) k2_1(me, few, (int64_t *)call->at[7], call->at[10]);
     dg_wait(call->barrier, count);
     // sum_divide: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
-    few = n_n*60 + 15 < 32768 ? 1 : count;
+    few = n_n*60 + 15 < 262144 ? 1 : count;
     if (me < few) k3(call, me, few, (const float *)call->at[0], (float *)call->at[2]);
     dg_wait(call->barrier, count);
     // greater_any: tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
-    few = n_n*72 + 12 < 32768 ? 1 : count;
+    few = n_n*72 + 12 < 262144 ? 1 : count;
     if (me < few) k4(call, me, few, (const float *)call->at[0], (dg_bool *)call->at[8]);
     dg_wait(call->barrier, count);
     // sum_divide_subtract_where: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
-    few = n_n*132 < 32768 ? 1 : count;
+    few = n_n*132 < 262144 ? 1 : count;
     if (me < few) k5(call, me, few, (const float *)call->at[0], (float *)call->at[3]);
 }
 

@@ -68,7 +68,7 @@ void part0(dg_call *call, int me, int count) {
     const int64_t n_n = call->size[0];
     int few;
     // max_subtract_exp_multiply: tests/programs.py:40  y = dg.softmax(x)
-    few = n_n*155 < 32768 ? 1 : count;
+    few = n_n*155 < 262144 ? 1 : count;
     if (me < few) k0(call, me, few, (const float *)call->at[0], (float *)call->at[1], (float *)call->at[2]);
 }
 

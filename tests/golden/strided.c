@@ -78,7 +78,7 @@ void part0(dg_call *call, int me, int count) {
     const int64_t n_n = call->size[0];
     int few;
     // sum_divide: tests/programs.py:79  means = dg.mean(dg.windows(x, 1, 3, stride=2), -1)
-    few = n_n*60 < 32768 ? 1 : count;
+    few = n_n*60 < 262144 ? 1 : count;
     if (me < few) k0(call, me, few, (const float *)call->at[0], (float *)call->at[1]);
     dg_wait(call->barrier, count);
     if (me == 0) {
@@ -89,7 +89,7 @@ void part0(dg_call *call, int me, int count) {
     }
     dg_wait(call->barrier, count);
     // copy: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None
-    few = ((n_n + 1)/2)*24 < 32768 ? 1 : count;
+    few = ((n_n + 1)/2)*24 < 262144 ? 1 : count;
     if (me < few) k3(call, me, few, (const float *)call->at[0], (float *)call->at[3]);
 }
 

@@ -71,15 +71,15 @@ void part0(dg_call *call, int me, int count) {
     const int64_t n_n = call->size[0];
     int few;
     // copy: tests/programs.py:70  left, right = x[:, :3], dg.flip(x[:, 3:], 1)
-    few = n_n*24 < 32768 ? 1 : count;
+    few = n_n*24 < 262144 ? 1 : count;
     if (me < few) k0(call, me, few, (const float *)call->at[0], (float *)call->at[4]);
     dg_wait(call->barrier, count);
     // multiply_copy: tests/programs.py:71  turned = dg.permute_dims(left * right)
-    few = n_n*51 < 32768 ? 1 : count;
+    few = n_n*51 < 262144 ? 1 : count;
     if (me < few) k1(call, me, few, (const float *)call->at[0], (const float *)call->at[0], (float *)call->at[5], (float *)call->at[1]);
     dg_wait(call->barrier, count);
     // add: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
-    few = n_n*27 < 32768 ? 1 : count;
+    few = n_n*27 < 262144 ? 1 : count;
     if (me < few) k2(call, me, few, (const float *)call->at[4], (float *)call->at[4]);
 }
 
