@@ -22,10 +22,14 @@ class BackendError(GraphError, RuntimeError):
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a step: its kernels, and the driver that runs them in order."""
+    """The text of a step: its kernels, and the driver that runs them in order.
+
+    `parts` has, for each kernel of the plan, all text that is its own: the definition and the call.
+    """
 
     driver: str
     kernels: tuple[str, ...]
+    parts: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join([*self.kernels, self.driver])

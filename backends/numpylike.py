@@ -56,24 +56,25 @@ class Driver:
 
     def source(self) -> Source:
         """Everything, in the order it runs."""
-        texts = []
+        texts, parts = list[str](), list[str]()
         for number, kernel in enumerate(self.plan.schedule.kernels):
-            name = f"k{number}"
+            name, first, before = f"k{number}", len(self.lines), len(texts)
             self.lines.append(f"# {kernel.name}: {where(self.plan, kernel)}")
             if kernel.kind == "call":
                 self.lines += self._call(kernel).splitlines()
-                continue
-            texts.append(self.write_kernel(self, kernel, name))
-            args = [self.access(a) for a in kernel.loads]
-            args += [self.access(s.access) for s in kernel.stores]
-            args += self.scratch(kernel)
-            self.lines.append(f"{name}({', '.join(args)})")
+            else:
+                texts.append(self.write_kernel(self, kernel, name))
+                args = [self.access(a) for a in kernel.loads]
+                args += [self.access(s.access) for s in kernel.stores]
+                args += self.scratch(kernel)
+                self.lines.append(f"{name}({', '.join(args)})")
+            parts.append("\n".join([*texts[before:], *self.lines[first:]]))
         if self.plan.commits:
             self.lines.append("# new values")
         for parameter, value in self.plan.commits:
             whole = Access(value, contiguous(value.shape, self._order(value)))
             self.lines.append(f"{self.xp}.copyto({self.names[parameter]}, {self.access(whole)})")
-        return Source(self._text(), tuple(texts))
+        return Source(self._text(), tuple(texts), tuple(parts))
 
     def _text(self) -> str:
         arguments = ", ".join([*self.feeds, *self.outputs.values()])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from os import PathLike
 from typing import Any
 
@@ -15,6 +15,10 @@ class Drawn:
     def drawn_as(self) -> Any:
         """The expression, graph, schedule or plan that stands for this in a picture."""
         return self
+
+    def kernel_texts(self) -> Sequence[str]:
+        """The generated code of each kernel in the picture, where there is any."""
+        return ()
 
     def to_text(self) -> str:
         """A table for people: operations, types, where they were declared, kernels, memory."""
@@ -45,6 +49,18 @@ class Drawn:
         from deepgraph.show import save_svg
 
         save_svg(self, path)
+
+    def to_html(self) -> str:
+        """The picture as an element of a page: layers open on a click, nodes tell of themselves."""
+        from deepgraph.show import to_html
+
+        return to_html(self)
+
+    def save_html(self, path: str | PathLike[str]) -> None:
+        """Write a page with `to_html()` to a file; it needs nothing else."""
+        from deepgraph.show import save_html
+
+        save_html(self, path)
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None

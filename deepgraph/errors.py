@@ -115,7 +115,9 @@ class Origin:
         return self._code is other._code and self._lasti == other._lasti
 
     def derive(self, via: str) -> Origin:
-        """The same position, for a node that `via` made of the user's."""
+        """The same position, for a node that `via` made of the user's, or of a gradient."""
+        if self.via.startswith("gradient"):
+            via = "gradient" if via == "gradient" else f"gradient, {via}"
         made = Origin(self._code, self._lasti, self.scope, via)
         made._text = self._text
         return made

@@ -32,6 +32,7 @@ from deepgraph.schedule import Kernel, Schedule
 
 if TYPE_CHECKING:
     from deepgraph.profile import Profile
+    from deepgraph.show.history import History
 
 Array = npt.NDArray[Any]
 RANDOM_COUNTER = "random_counter"  # the parameter that each call of a random step advances
@@ -144,6 +145,10 @@ class Step(Drawn):
     def drawn_as(self) -> Plan:
         """Pictures of a step are of its plan."""
         return self.plan
+
+    def kernel_texts(self) -> Sequence[str]:
+        """The part of the source that is each kernel's own."""
+        return self.source.parts
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -277,6 +282,13 @@ class Step(Drawn):
                 for r in self._ready.values()
             }  # fmt: skip
             return {**arenas, "results": self._results.kept_bytes}
+
+    @property
+    def history(self) -> History:
+        """The graph before and after each pass, to go through in a notebook or in a browser."""
+        from deepgraph.show.history import History
+
+        return History(self, self.stages)
 
     def explain(self, node: Expr) -> str:
         """What became of a declared node: its kernel and memory, or the pass that removed it."""

@@ -302,7 +302,7 @@ def test_neighbours_in_a_row_keep_their_distance(seed: int) -> None:
 def test_links_of_one_tail_share_their_way() -> None:
     chain = [Link(k, k + 1, 5.0, 5.0) for k in range(6)]
     made = layered(
-        [(10.0, 10.0)] * 7, range(7), [*chain, Link(0, 5, 5.0, 5.0), Link(0, 6, 5.0, 5.0)]
+        ((10.0, 10.0),) * 7, (*range(7),), (*chain, Link(0, 5, 5.0, 5.0), Link(0, 6, 5.0, 5.0))
     )
     short, long = made.routes[-2], made.routes[-1]
     assert long[: len(short) - 2] == short[:-2]

@@ -1,4 +1,4 @@
-"""Pictures and tables of expressions, graphs, schedules and plans: text, DOT, SVG."""
+"""Pictures and tables of expressions, graphs, schedules and plans: text, DOT, SVG, HTML."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from deepgraph.drawn import Drawn
 from deepgraph.expr import Expr
 from deepgraph.show.dot import save_dot as save_dot
 from deepgraph.show.dot import to_dot as to_dot
+from deepgraph.show.html import save_html as save_html
+from deepgraph.show.html import to_html as to_html
 from deepgraph.show.svg import save_svg as save_svg
 from deepgraph.show.svg import to_svg as to_svg
 from deepgraph.show.text import to_text as to_text
@@ -18,9 +20,10 @@ NOTEBOOK_NODES, NOTEBOOK_LINES = 1000, 60  # what a cell shows of a larger thing
 def mimebundle(
     thing: Drawn, include: Collection[str] | None = None, exclude: Collection[str] | None = None
 ) -> dict[str, str]:
-    """What a notebook shows: SVG, and text where it cannot."""
+    """What a notebook shows: HTML that answers to the mouse, else SVG, else text."""
     short = isinstance(thing, Expr) or thing.drawn_as() is not thing  # these have a short repr
     formats: dict[str, Callable[[], str]] = {
+        "text/html": lambda: thing.to_html(),
         "image/svg+xml": lambda: to_svg(thing, NOTEBOOK_NODES),
         "text/plain": lambda: repr(thing) if short else to_text(thing, NOTEBOOK_LINES),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from deepgraph.dims import Shape, Size, code, product
 from deepgraph.drawn import Drawn
@@ -21,7 +21,8 @@ class Node:
     """A box: an operation, a leaf, or a result. `bytes` is what it takes in memory, if it does.
 
     `kind` is placeholder, parameter, constant, elementwise, reduce, view, call, output, update,
-    note, or marked for what an error points at. `home` says where a plan keeps the value.
+    note, or marked for what an error points at; layer, for a whole layer, and port, where a value
+    leads out of what is drawn. `home` says where a plan keeps the value.
     """
 
     label: str
@@ -34,13 +35,16 @@ class Node:
     origins: Origins = ()
     ordered: bool = False  # its operands, in the order of its edges, cannot change places
     repeat: bool = False  # the same node is drawn elsewhere too
+    told: tuple[str, ...] = ()  # more lines
+    value: Expr | None = field(default=None, compare=False, repr=False)  # whose node it is
+    inside: Drawing | None = field(default=None, compare=False, repr=False)  # of a layer
 
     @property
     def details(self) -> tuple[str, ...]:
         """The lines below the label: the type, and what it takes of which memory."""
         memory = [labels.size_text(self.bytes)] if self.bytes is not None else []
         under = (self.dtype + self.shape, " · ".join(filter(None, [*memory, self.home])))
-        return tuple(filter(None, under))
+        return tuple(filter(None, (*under, *self.told)))
 
     @property
     def hint(self) -> str:
@@ -64,10 +68,11 @@ class Edge:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A box around nodes: a kernel."""
+    """A box around nodes: a kernel, which has a number."""
 
     title: str
     detail: str = ""
+    number: int = -1
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,7 @@ class _Pen:
         text = labels.label(node, texts if len(tails) < len(texts) else [])
         box = Node(
             text, labels.kind(node), node.dtype.name, self.shape(node.shape), nbytes, home, cluster,
-            self.origins(node), labels.ordered(node),
+            self.origins(node), labels.ordered(node), value=node,
         )  # fmt: skip
         return self.add(box, tails, "alias" if view else "data")
 
@@ -142,7 +147,8 @@ class _Pen:
         results = [(name, "output", value) for name, value in self.graph.outputs.items()]
         results += [(p.name, "update", value) for p, value in self.graph.updates.items()]
         for name, kind, value in results:
-            self.add(Node(visible(name), kind, origins=self.origins(value)), [at(value)])
+            box = Node(visible(name), kind, origins=self.origins(value), value=value)
+            self.add(box, [at(value)])
 
     def drawn(self) -> Drawing:
         """What was drawn."""
@@ -248,4 +254,4 @@ class _Scheduled(_Pen):
 
 def _titled(k: int, kernel: Kernel) -> Cluster:
     title = f"{k} {kernel.kind}" + (f" {kernel.name}" if len(kernel.body) > 1 else "")
-    return Cluster(title, labels.kernel_space(kernel))
+    return Cluster(title, labels.kernel_space(kernel), k)

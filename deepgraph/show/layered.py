@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from deepgraph.show.columns import columns
@@ -43,8 +44,9 @@ class Layered(NamedTuple):
     height: float
 
 
+@lru_cache(1024)  # the layers of a model are much alike
 def layered(
-    sizes: Sequence[tuple[float, float]], ranks: Sequence[int], links: Sequence[Link]
+    sizes: tuple[tuple[float, float], ...], ranks: tuple[int, ...], links: tuple[Link, ...]
 ) -> Layered:
     """Place boxes of these sizes in the rows given by `ranks`; all links lead down."""
     drawn = rows([w for w, _ in sizes], ranks, links)

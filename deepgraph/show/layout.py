@@ -150,10 +150,10 @@ def _placed(
     enters: Callable[[Piece], float],
 ) -> _Laid:  # fmt: skip
     """A frame with its items and pieces in place; pieces leave and enter boxes where it is said."""
-    links = [
+    links = tuple(
         Link(*pair, leaves(p), enters(p)) for p, pair in zip(frame.pieces, frame.pairs, strict=True)
-    ]
-    made = layered([size[item] for item in frame.items], frame.ranks(), links)
+    )
+    made = layered(tuple(size[item] for item in frame.items), tuple(frame.ranks()), links)
     boxes = dict(zip(frame.items, made.boxes, strict=True))
     routes = dict(zip(frame.pieces, made.routes, strict=True))
     return _Laid((made.width, made.height), boxes, routes)

@@ -1,8 +1,9 @@
-"""How wide text is, for pictures that are laid out without a font at hand."""
+"""How wide text is: for pictures laid out without a font at hand, and for tables."""
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Collection, Sequence
 
 # Advance widths in ems. Those of DejaVu Sans, rounded up: the widest of the faces that a plain
 # `sans-serif` commonly means, so that what fits here fits everywhere.
@@ -41,3 +42,15 @@ def shortened(text: str, length: int) -> str:
         return text
     head = (length - 1) * 2 // 3
     return f"{text[:head]}…{text[head + 1 - length :]}"
+
+
+def table(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
+    """A line a row; the columns in `right` are aligned to the right."""
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            text.rjust(w) if k in right else text.ljust(w)
+            for k, (text, w) in enumerate(zip(row, wide, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

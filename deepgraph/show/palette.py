@@ -36,6 +36,16 @@ NODES = {
     "output": Look("#dbeafe", "#3b82f6", "#1e3a5f", round=True, bold=True),
     "update": Look("#d1fae5", "#10b981", "#14463a", round=True, bold=True),
     "marked": Look("#fee2e2", "#dc2626", "#6b1d1d", bold=True),
+    "layer": Look("#f1f5f9", "#64748b", "#2b323d", bold=True),
+    "port": Look("#fdfdfe", "#7c8593", "#23272f", round=True, dashed=True),
     "note": Look("#fdfdfe", "#7c8593", "#23272f", round=True, dashed=True),
 }
 EDGES = {"data": (LINE, False), "alias": (LINE, True), "in-place": (IN_PLACE, False)}  # dashed?
+LEGEND = {
+    "placeholder": "fed", "parameter": "parameter", "constant": "constant",
+    "elementwise": "elementwise", "reduce": "folds", "call": "library or template",
+    "view": "view: moves no bytes", "output": "output", "update": "new value",
+    "layer": "layer: click to open", "port": "leads outside", "marked": "what failed",
+    "removed": "removed", "merged": "merged", "replaced": "replaced", "new": "new",
+    "fused": "fused", "moved": "moved", "in_place": "in place of what it reads",
+}  # fmt: skip

@@ -9,6 +9,7 @@ from deepgraph.drawn import Drawn
 from deepgraph.show.drawing import Drawing, Node, drawing
 from deepgraph.show.elide import elided
 from deepgraph.show.layered import Box, Point, Route
+from deepgraph.show.layers import folded
 from deepgraph.show.layout import Layout, layout
 from deepgraph.show.lettering import DETAIL, LABEL, LEADING, Text
 from deepgraph.show.palette import DARK_INK, DARK_MUTED, EDGES, INK, LINE, MUTED, NODES
@@ -25,7 +26,7 @@ def to_svg(thing: Drawn, limit: int = LIMIT) -> str:
     what they read. A node's tooltip is where it was declared. Of more than `limit` nodes the first
     and the last are drawn and those between are counted.
     """
-    return _text(repeated(elided(drawing(thing), limit)))
+    return _text(repeated(elided(folded(drawing(thing)), limit)))
 
 
 def save_svg(thing: Drawn, path: str | PathLike[str], limit: int = LIMIT) -> None:

@@ -11,7 +11,7 @@ from deepgraph.graph import Graph, toposort
 from deepgraph.plan import Home, Plan, times
 from deepgraph.schedule import Instr, Kernel, Schedule
 from deepgraph.show.labels import kernel_space, label, number, operand_text, size_text, visible
-from deepgraph.show.measure import shortened
+from deepgraph.show.measure import shortened, table
 
 _CALL, _LINE, _BAR = 56, 60, 48  # characters of a call, of the user's line, of a life
 _DEEP = 24  # levels of a tree
@@ -63,7 +63,7 @@ def _graph(graph: Graph) -> list[str]:
         for n in graph.nodes
         if number(n) is None or n in graph.results
     ]
-    return [*_table(rows), *_results(graph, names)]
+    return [*table(rows), *_results(graph, names)]
 
 
 def _results(graph: Graph, names: _Names) -> list[str]:
@@ -91,7 +91,7 @@ def _tree(root: Expr) -> list[str]:
         rows.append((what, node.type_text, *_origin(node)))
         if not again and depth < _DEEP:
             stack += [(i, depth + 1) for i in reversed(inner)]
-    return _table(rows)
+    return table(rows)
 
 
 def _schedule(schedule: Schedule, homes: Mapping[Expr, Home]) -> list[str]:
@@ -109,7 +109,7 @@ def _schedule(schedule: Schedule, homes: Mapping[Expr, Home]) -> list[str]:
             operands = [_operand(names, kernel, instr, p) for p in range(len(instr.args))]
             name, call = f"  {names.number(node)}", names.call(node, operands)
             rows.append((name, call, node.type_text, _line(kept), *_origin(node)))
-    lines = _table(rows)
+    lines = table(rows)
     for at, head in reversed(heads):
         lines.insert(at, head)
     return [*lines, *_results(schedule.graph, names)]
@@ -144,7 +144,7 @@ def _plan(plan: Plan) -> list[str]:
         rows.append((str(k), size_text(slot.bytes), life, _bar(first, last, len(spans)),
                      values or "scratch"))  # fmt: skip
     lines = [f"peak {size_text(plan.peak_bytes)}; {size_text(plan.unplanned_bytes)} without reuse"]
-    lines += _table(rows) if len(rows) > 1 else []
+    lines += table(rows) if len(rows) > 1 else []
     for value, home in plan.homes.items():
         if home.kind != "slot":
             lines.append(f"{_line(str(home))}: {names.of(value)} {value!r}")
@@ -165,9 +165,3 @@ def _line(text: str) -> str:
 
 def _origin(node: Expr) -> tuple[str, str]:
     return _line(str(node.origin)), _line(shortened(node.origin.line, _LINE))
-
-
-def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Rows with their columns aligned."""
-    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(t.ljust(w) for t, w in zip(row, wide, strict=True)).rstrip() for row in rows]
