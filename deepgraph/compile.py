@@ -43,17 +43,17 @@ def compile(
 ) -> Step:
     """Optimise a graph, write its code and make it callable.
 
-    `outputs` is an Expr, a sequence or a dict of them; a call gives the same form. `updates` maps
-    parameters to their new values, all computed from the old ones; what layers attached
+    `outputs` is an Expr, a sequence or a dict of them; a call gives the same form. `updates`
+    maps parameters to their new values, all computed from the old ones; what layers attached
     (`dg.attach`) to anything computed is updated too, as soon as `updates` is given. `inputs`
-    fixes the order of positional feeds. `backend` is "auto", "native", "numpy" or "reference" (the
-    variable `DEEPGRAPH_BACKEND` goes before "auto"). `without` names passes to leave out, `donate`
-    feeds whose memory the step may overwrite, `hints` typical sizes for the planner, `seed` keys the
-    random numbers. With `debug="trace"` the first call with new sizes compares what each pass gives
-    with the graph as declared, and a PassError blames the one that changed a result; with
-    `debug="nan"` a call stops with a NotFiniteError at the first node that makes NaN or infinity of
-    finite values, before it updates anything. Both are slow. Raises GraphError for what cannot be
-    compiled, BackendError for a backend that cannot run here.
+    fixes the order of positional feeds. `backend` is "auto", "native", "numpy" or "reference"
+    (the variable `DEEPGRAPH_BACKEND` goes before "auto"). `without` names passes to leave out,
+    `donate` feeds whose memory the step may overwrite, `hints` typical sizes for the planner,
+    `seed` keys the random numbers. With `debug="trace"` the first call with new sizes compares
+    what each pass gives with the graph as declared, and a PassError blames the one that changed
+    a result; with `debug="nan"` a call stops with a NotFiniteError at the first node that makes
+    NaN or infinity of finite values, before it updates anything. Both are slow. Raises
+    GraphError for what cannot be compiled, BackendError for a backend that cannot run here.
 
     >>> import deepgraph as dg
     >>> x = dg.placeholder("x", shape=("n",))

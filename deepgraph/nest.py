@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -218,7 +219,7 @@ class _Builder:
             main = self._block(0, self._once(everything, self.stored), frozenset())
             both = self._storing(main, self.stored), ()
         kept = {r: self._held(r, level) for r, level in self.kept.items()}
-        self._lend(kept, both[0])
+        self._lend(kept, *both)
         return Nest(self.kernel, self.levels, shared, *both, kept)
 
     def _held(self, r: int, level: int) -> Kept:
@@ -232,25 +233,26 @@ class _Builder:
         node = self.kernel.body[r - len(self.kernel.loads)].node
         return Kept(r, register_dtype(node), axes, lanes)
 
-    def _lend(self, kept: dict[int, Kept], main: Block) -> None:
+    def _lend(self, kept: dict[int, Kept], main: Block, end: Block) -> None:
         """Keep what varies as a store does in the store's memory, if it is read no later."""
         at, last = self._positions(main)
+        last |= dict.fromkeys(self._positions(end)[1], math.inf)
         free = dict(self.stored)
         for r, one in kept.items():
             for q, k in free.items():
                 value = self.kernel.stores[k].access.value
                 if (
                     ~r not in self.args and self.axes[q] == self.axes[r]
-                    and value.dtype == one.dtype and last[r] <= at.get(q, -1)
+                    and value.dtype == one.dtype and last.get(r, 0) <= at.get(q, -1)
                 ):  # fmt: skip
                     kept[r] = replace(one, store=k)
                     del free[q]
                     break
 
-    def _positions(self, main: Block) -> tuple[dict[int, int], dict[int, int]]:
+    def _positions(self, main: Block) -> tuple[dict[int, int], dict[int, float]]:
         """When each register is stored, and when it is read last; its own store reads it."""
         at: dict[int, int] = {}
-        last: dict[int, int] = {}
+        last: dict[int, float] = {}
         stack: list[Work | Loop] = [*reversed(main)]
         now = 0
         while stack:

@@ -256,14 +256,17 @@ def test_an_interruption(monkeypatch: pytest.MonkeyPatch, capsys: Output) -> Non
     assert capsys.readouterr().err == "interrupted\n"
 
 
-def test_doctor(capsys: Output) -> None:
+def test_doctor(monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
+    monkeypatch.delenv("DEEPGRAPH_BACKEND", raising=False)
     assert main(["doctor"]) == 0
     *report, verdict = capsys.readouterr().out.splitlines()
     lines = dict(re.split(r" {2,}", line, maxsplit=1) for line in report)
     assert verdict == "all is well"
     assert lines["deepgraph"] == dg.__version__
     assert lines["numpy"].startswith(np.__version__)
-    assert lines["auto"] == "numpy: numpy answers"
+    reason = toolchain.missing()
+    takes = f"numpy: native: {reason}; numpy answers" if reason else "native: native answers"
+    assert lines["auto"] == takes
     assert lines["backend numpy"].startswith("answers; self-check passed")
     assert lines["compiler"] == (toolchain.missing() or str(toolchain.compiler()))
     assert lines["cache"].startswith(str(cache.folder()))
@@ -300,6 +303,8 @@ def test_doctor_says_why_a_backend_cannot_run(
 ) -> None:
     from deepgraph.backends.numpy import backend
 
+    monkeypatch.delenv("DEEPGRAPH_BACKEND", raising=False)
+    monkeypatch.setattr("deepgraph.backends.AUTO", ("numpy",))
     monkeypatch.setattr(type(backend), "missing", lambda self: "it is Sunday")
     assert main(["doctor"]) == 1  # nothing is left for auto
     output = capsys.readouterr().out
