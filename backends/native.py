@@ -99,22 +99,26 @@ class NativeDriver(Driver):
 
     def source(self) -> Source:
         """Everything, in the order it runs."""
-        texts = [_HEADER]
+        texts, own = [_HEADER], list[str]()
         for number, kernel in enumerate(self.plan.schedule.kernels):
             comment = f"{kernel.name}: {where(self.plan, kernel)}"
             text = self._functions(kernel, f"k{number}", comment)
             if text is None:
-                self.lines += [f"# {comment}", *self._call(kernel).splitlines()]
+                lines = [f"# {comment}", *self._call(kernel).splitlines()]
+                self.lines += lines
+                own.append("\n".join(lines))
                 self._open = False
             else:
                 over = kernel.space or kernel.body[0].node.shape
                 texts.append(f"// {comment}\n// {kernel.kind} over {over}\n{text}")
+                own.append(texts[-1])
         if self.plan.commits:
             self.lines.append("# new values")
         for parameter, value in self.plan.commits:
             whole = Access(value, contiguous(value.shape, self._order(value)))
             self.lines.append(f"np.copyto({self.names[parameter]}, {self.access(whole)})")
-        return Source(self._text(), (*texts, *(self._part(k) for k in range(len(self.parts)))))
+        parts = (self._part(k) for k in range(len(self.parts)))
+        return Source(self._text(), (*texts, *parts), tuple(own))
 
     def _cuts(self) -> list[str]:
         return []

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -12,6 +13,7 @@ from deepgraph.show.drawing import Drawing, Edge, Node
 
 FLAT = 120  # nodes that are drawn without folding
 BOXES = 60  # boxes that a folded drawing shows, if there are layers to fold
+LARGE = 8  # nodes of a kernel that is folded by itself
 NAMED = 2  # operations that a folded layer names
 LEAVES = ("parameter", "constant")  # drawn beside each reader
 
@@ -39,6 +41,11 @@ def path(node: Node) -> Path:
     parts = node.origins[0].scope.split(".")
     of = "gradient of " if node.origins[0].via.startswith("gradient") else ""
     return tuple(of + ".".join(parts[: k + 1]) for k in range(len(parts)))
+
+
+def _mostly(paths: Iterable[Path]) -> Path:
+    """The layers around most nodes of a kernel, if any."""
+    return max(Counter(filter(None, paths)).items(), key=lambda item: item[1], default=((), 0))[0]
 
 
 def _place(node: Node) -> str:
@@ -70,7 +77,7 @@ class _Units:
         for edge in drawing.edges:
             self.reads[edge.head].append(edge)
             self.readers[edge.tail][edge.head] = None
-        self.paths = [path(drawing.nodes[inner[-1]]) for inner in self.nodes]
+        self.paths = [_mostly(path(drawing.nodes[k]) for k in inner) for inner in self.nodes]
         for edge in drawing.edges:  # a new value of a parameter goes where it is computed
             if drawing.nodes[edge.head].kind == "update":
                 self.paths[self.of[edge.head]] = self.paths[self.of[edge.tail]]
@@ -102,7 +109,12 @@ class _Folder:
         return contracted(units, self.units.above, key)
 
     def _shown(self, groups: Sequence[Sequence[int]]) -> int:
-        return sum(1 if len(g) > 1 else len(self.units.nodes[g[0]]) for g in groups)
+        return sum(1 if self._folds(g, groups) else len(self.units.nodes[g[0]]) for g in groups)
+
+    def _folds(self, group: Sequence[int], groups: Sequence[Sequence[int]]) -> bool:
+        """Is it a box? A kernel alone is one if it is large and not all that is drawn."""
+        alone = self.units.nodes[group[0]] if len(group) == 1 and len(groups) > 1 else ()
+        return len(group) > 1 or (len(alone) > LARGE and bool(self.units.paths[group[0]]))
 
     def _drawn(self, groups: Sequence[Sequence[int]], level: int, inner: bool) -> Drawing:
         place = {u: g for g, units in enumerate(groups) for u in units}
@@ -113,11 +125,11 @@ class _Folder:
             for units in groups
         ]  # fmt: skip
         for g in _ordered(groups, place, self.units.above):
-            if len(groups[g]) == 1:
-                sheet.plain(shown[g])
-            else:
-                names = self.units.paths[groups[g][0]][:level]
+            if self._folds(groups[g], groups):
+                names = self.units.paths[groups[g][0]][: max(level, 1)]
                 sheet.layer(names[-1], shown[g], self.sheet(groups[g], level))
+            else:
+                sheet.plain(shown[g])
         return sheet.done()
 
 
