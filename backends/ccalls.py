@@ -6,26 +6,103 @@ is NumPy's to compute, between two parts of C.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from itertools import count
+from typing import Any, NamedTuple
 
+from deepgraph.backends import cstrides
 from deepgraph.backends.cfunction import FunctionWriter
-from deepgraph.expr import Expr, Type
+from deepgraph.backends.clike import loaded, number, size, stored
+from deepgraph.backends.cstrides import Bounds, place
+from deepgraph.expr import Expr, Strided, Type
 from deepgraph.schedule import Access, Kernel
+
+_APART = 16  # elements of the innermost axis that threads do not share out among them
 
 
 class CallWriter(FunctionWriter):
-    """Writes the functions of a call: loads a0.., the one store y0, its node."""
+    """Writes the functions of a call: loads a0.., the one store y0, its node.
 
-    def __init__(self, kernel: Kernel, name: str, size_at: Mapping[str, int], own: int) -> None:
+    `checks` are those of its first function, numbered from `first` on: Python's text of the error
+    that each raises, given what was found as `bad`. After a fault nothing that follows runs.
+    """
+
+    def __init__(
+        self, kernel: Kernel, name: str, size_at: Mapping[str, int], own: int, first: int = 0
+    ) -> None:
         super().__init__(kernel, name, size_at, own)
+        self.parameters["y0"] += "restrict "  # a call writes over nothing that it reads
         self.node: Expr = kernel.body[0].node
         self.loads: tuple[Access, ...] = kernel.loads
         self.store: Access = kernel.stores[0].access
+        self.includes: list[str] = []
+        self.first, self.checks = first, list[str]()
+        self._counters = count()
 
     def add(self, *lines: str) -> None:
         """More lines of the function."""
         self.out.add(*lines)
+
+    def include(self, header: str) -> None:
+        """A header that the functions need."""
+        self.includes.append(header)
+
+    def check(self, error: str) -> int:
+        """The number of one more check, which raises this error."""
+        self.checks.append(error)
+        return self.first + len(self.checks) - 1
+
+    def stretch(self, extent: str, step: int = 1) -> Bounds:
+        """From where to where of an extent, in multiples of `step`, is this thread's."""
+        k = next(self._counters)
+        for name, who in ((f"low{k}", "me"), (f"high{k}", "me + 1")):
+            self.declare(name, f"const int64_t {name} = dg_share({extent}, {step}, {who}, count);")
+        return f"low{k}", f"high{k}"
+
+    @contextmanager
+    def over(
+        self, *ats: Strided, share: bool = False, bounds: Mapping[int, Bounds] | None = None,
+        simd: bool = True, clauses: str = "", starts: Sequence[str] = (),
+    ) -> Iterator[list[str]]:  # fmt: skip
+        """Loops over arrays of one shape in the order of the first one's memory; see `cstrides`.
+
+        Gives where the element of each lies, from its `starts` on if there are any. Threads share
+        an axis if told to. `simd` loops may run many elements at once, with OpenMP's `clauses`.
+        """
+        found = cstrides.axes(ats, bounds or {})
+        counters = [f"i{next(self._counters)}" for _ in found]
+        with ExitStack() as loops:
+            if share and not found:
+                loops.enter_context(self.out.braces("if (me == 0)"))
+            elif share:
+                k = cstrides.shared([axis.extent for axis in found])
+                step = _APART if k == len(found) - 1 else 1
+                found[k] = replace(found[k], bounds=self.stretch(size(found[k].extent), step))
+            for k, (axis, counter) in enumerate(zip(found, counters, strict=True)):
+                if k == len(found) - 1 and simd:
+                    self.out.add(f"#pragma omp simd{clauses}")
+                low, high = axis.bounds or ("0", size(axis.extent))
+                loops.enter_context(self.loop(counter, low, high))
+            begun = [*starts, *[""] * len(ats)]
+            yield [
+                place([axis.strides[k] for axis in found], counters, at.offset, begun[k])
+                for k, at in enumerate(ats)
+            ]
+
+    def value(self, k: int, at: str) -> str:
+        """An element of a load, in a register."""
+        return loaded(f"a{k}[{at}]", self.loads[k].value.dtype)
+
+    def put(self, at: str, value: str) -> None:
+        """Store a register's value."""
+        self.out.add(f"y0[{at}] = {stored(value, self.node.dtype)};")
+
+    def fill(self, at: Strided, value: Any = 0, **how: Any) -> None:
+        """One value at all these places of the store."""
+        with self.over(at, **how) as (to,):
+            self.put(to, number(value, self.node.dtype))
 
 
 class Template(NamedTuple):

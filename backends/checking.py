@@ -14,6 +14,10 @@ def check_index(x: Array, n: int, out: Array, what: str) -> None:
     """x, if all of it is in [0, n); else IndexError, which calls one of them `what`."""
     unsigned = x.view(np.dtype(f"u{x.dtype.itemsize}"))  # a negative number is a large one there
     if x.size and np.maximum.reduce(unsigned, axis=None) >= n:
-        bad = x[(x < 0) | (x >= n)]
-        raise IndexError(f"{what} {bad.flat[0]} is out of range: needs 0 to {n - 1}")
+        raise bad_value(x.max() if 0 <= x.min() < n else x.min(), n, what)
     np.copyto(out, x)
+
+
+def bad_value(bad: int, n: int, what: str) -> IndexError:
+    """The error of a value outside [0, n)."""
+    return IndexError(f"{what} {bad} is out of range: needs 0 to {n - 1}")

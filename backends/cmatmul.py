@@ -21,6 +21,7 @@ def _takes(node: Expr) -> bool:
 @template("matmul", takes=_takes)
 def matmul(out: CallWriter) -> None:
     """A loop over what is left of the batch where its rows do not make one tall matrix."""
+    out.include("matmul.h")
     x, y, z = _matrices(out.loads[0].at, out.loads[1].at, out.store.at)
     batch = range(len(z.shape) - 2)
     with out.function(), ExitStack() as loops:

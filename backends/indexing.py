@@ -20,7 +20,12 @@ def _check(indices: Array, n: int, axis: int) -> None:
         return
     for bad in (indices.min(), indices.max()):
         if not -n <= bad < n:
-            raise IndexError(f"index {bad} is out of range: axis {axis} has size {n}")
+            raise bad_index(bad, n, axis)
+
+
+def bad_index(bad: int, n: int, axis: int) -> IndexError:
+    """The error of an index outside [-n, n)."""
+    return IndexError(f"index {bad} is out of range: axis {axis} has size {n}")
 
 
 def _positions(indices: Array, n: int, axis: int) -> Ints:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from deepgraph.backends.checking import check_index
+from deepgraph.backends.checking import bad_value, check_index
 from deepgraph.backends.convolution import conv2d, conv2d_input_grad, conv2d_weight_grad
 from deepgraph.backends.elementwise import erf, where
-from deepgraph.backends.indexing import flat_index, scatter_add, take
+from deepgraph.backends.indexing import bad_index, flat_index, scatter_add, take
 from deepgraph.backends.philox import philox_bits, philox_normal, philox_uniform
 from deepgraph.backends.pooling import (
     avg_pool2d,
@@ -29,6 +29,8 @@ __all__ = [
     "argsort",
     "avg_pool2d",
     "avg_pool2d_grad",
+    "bad_index",
+    "bad_value",
     "check_index",
     "conv2d",
     "conv2d_input_grad",

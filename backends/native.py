@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import linecache
-import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count, groupby
-from types import CodeType
+from itertools import accumulate, groupby
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import Bound, Source, ccalls, leaf_value, library, runtime, toolchain
-from deepgraph.backends import cmatmul as cmatmul  # registers
+from deepgraph.backends import cindexing as cindexing  # these register templates
+from deepgraph.backends import cmatmul as cmatmul
+from deepgraph.backends import cshaping as cshaping
 from deepgraph.backends import text as python
 from deepgraph.backends.ccalls import CallWriter
 from deepgraph.backends.cfunction import Lines
 from deepgraph.backends.clike import memory_type, size, size_name
 from deepgraph.backends.cloops import LoopsWriter
 from deepgraph.backends.numpy import storage, view
-from deepgraph.backends.numpylike import Driver, leaves, timed, where
+from deepgraph.backends.numpylike import Driver, compiled, leaves, timed, where
 from deepgraph.config import threads
 from deepgraph.dims import Size, at_least, bind
 from deepgraph.expr import Expr
@@ -32,8 +31,6 @@ from deepgraph.schedule import Access, Kernel, contiguous
 from deepgraph.target import Target
 
 Array = npt.NDArray[Any]
-_serial = count()
-_HEADER = '#include "matmul.h"\n'
 _WAIT = "dg_wait(call->barrier, count);"
 # Bytes and operations, some ten microseconds of them: of a kernel that is not worth a second
 # thread, and of a step that keeps the interpreter's lock.
@@ -66,6 +63,7 @@ class _Run:
     comment: tuple[str, ...]
     statement: str
     effort: Size
+    checked: int | None = None  # it checks indices: how many checks there are up to here
 
     def alone(self) -> bool:
         """Is it too small for more than one thread, whatever the sizes are?"""
@@ -95,11 +93,13 @@ class NativeDriver(Driver):
         self.slots = len(self.places)
         self.size_at = {n: k for k, n in enumerate(graph.sizes)}
         self.parts: list[list[_Run]] = []
-        self._open = False
+        self.includes: dict[str, None] = {"loops.h": None}
+        self.checks = 0
+        self._open: int | None = None  # the line that calls the part that is open
 
     def source(self) -> Source:
         """Everything, in the order it runs."""
-        texts, own = [_HEADER], list[str]()
+        texts, own = list[str](), list[str]()
         for number, kernel in enumerate(self.plan.schedule.kernels):
             comment = f"{kernel.name}: {where(self.plan, kernel)}"
             text = self._functions(kernel, f"k{number}", comment)
@@ -107,7 +107,7 @@ class NativeDriver(Driver):
                 lines = [f"# {comment}", *self._call(kernel).splitlines()]
                 self.lines += lines
                 own.append("\n".join(lines))
-                self._open = False
+                self._open = None
             else:
                 over = kernel.space or kernel.body[0].node.shape
                 texts.append(f"// {comment}\n// {kernel.kind} over {over}\n{text}")
@@ -117,43 +117,66 @@ class NativeDriver(Driver):
         for parameter, value in self.plan.commits:
             whole = Access(value, contiguous(value.shape, self._order(value)))
             self.lines.append(f"np.copyto({self.names[parameter]}, {self.access(whole)})")
+        head = "".join(f'#include "{name}"\n' for name in self.includes)
         parts = (self._part(k) for k in range(len(self.parts)))
-        return Source(self._text(), (*texts, *parts), tuple(own))
+        return Source(self._text(), (head, *texts, *parts), tuple(own))
 
     def _cuts(self) -> list[str]:
         return []
 
     def _functions(self, kernel: Kernel, name: str, comment: str) -> str | None:
         """The text of a kernel, which the part that is open runs; None if it is NumPy's."""
+        checks: list[str] = []
         if kernel.kind != "call":
             loops = LoopsWriter(self.plan.nests[kernel], name, self.size_at, self._lines)
             text, functions = loops.text(), loops.functions
         elif template := ccalls.found(kernel.body[0].node):
-            call = CallWriter(kernel, name, self.size_at, len(self.plan.scratch[kernel]))
+            own = len(self.plan.scratch[kernel])
+            call = CallWriter(kernel, name, self.size_at, own, self.checks)
             template.write(call)
-            text, functions = str(call.out), call.functions
+            text, functions, checks = str(call.out), call.functions, call.checks
+            self.includes |= dict.fromkeys(call.includes)
         else:
             return None
         given = self._given(kernel)
         for k, function in enumerate(functions):
             args = ", ".join(given[p] for p in function.parameters)
-            self._run("" if k else comment, f"{function.name}({args});", _effort(kernel))
+            checked = self.checks + len(checks) if checks and k == 0 else None
+            statement = f"{function.name}({args});"
+            self._run(_Run((f"// {comment}",) * (k == 0), statement, _effort(kernel), checked))
+            if k == 0:
+                self.lines += [f"# {comment}"] * (not self.apart)
+                self._refuse(checks)
         return text
 
-    def _run(self, comment: str, statement: str, effort: Size) -> None:
-        """A statement of the part that is open, or of a new one."""
-        if not self._open or (self.apart and comment):
+    def _run(self, run: _Run) -> None:
+        """One more call of the part that is open, or of a new one."""
+        if self._open is None or (self.apart and run.comment):
             brought = [*self.feeds, *self.outputs.values()] if not self.parts else []
-            self.lines += [f"# {comment}"] * self.apart
+            self.lines += [line.replace("//", "#", 1) for line in run.comment if self.apart]
+            self._open = len(self.lines)
             self.lines.append(f"part{len(self.parts)}({', '.join(brought)})")
             self.parts.append([])
-            self._open = True
-        self.parts[-1].append(_Run((f"// {comment}",) * bool(comment), statement, effort))
+        self.parts[-1].append(run)
+
+    def _refuse(self, checks: Sequence[str]) -> None:
+        """Raise, after the part, what these checks found."""
+        if checks and self._open is not None:
+            self.lines[self._open] = f"bad = {self.lines[self._open].removeprefix('bad = ')}"
+        for error in checks:
+            self.lines.append(f"if bad and bad[0] == {self.checks}: raise {error}")
+            self.checks += 1
 
     def _part(self, k: int) -> str:
-        """The text of a part, which every thread runs; all wait between kernels that they share."""
+        """The text of a part, which every thread runs; all wait between kernels that they share.
+
+        After one that checks indices they wait too, and leave if it found a bad one.
+        """
         body = Lines()
-        apart = [(alone, list(runs)) for alone, runs in groupby(self.parts[k], key=_Run.alone)]
+        passed = accumulate((run.checked is not None for run in self.parts[k]), initial=0)
+        pairs = zip(passed, self.parts[k], strict=False)
+        groups = groupby(pairs, key=lambda pair: (pair[0], pair[1].alone()))
+        apart = [(alone, [run for _, run in pairs]) for (_, alone), pairs in groups]
         for n, (alone, runs) in enumerate(apart):
             if alone:
                 with body.braces("if (me == 0)"):
@@ -170,6 +193,8 @@ class NativeDriver(Driver):
                     body.add(_WAIT)
             if n + 1 < len(apart):
                 body.add(_WAIT)
+                if (checked := runs[-1].checked) is not None:
+                    body.add(f"if (dg_faulted(call, {checked})) return;")
         text = str(body)
         out = Lines()
         with out.braces(f"void part{k}(dg_call *call, int me, int count)"):
@@ -207,6 +232,10 @@ def _compiled(kernel: Kernel) -> bool:
     return kernel.kind != "call" or ccalls.found(kernel.body[0].node) is not None
 
 
+def _in_c(kernel: Kernel) -> bool:
+    return kernel.kind != "call" or ccalls.found(kernel.body[0].node) is not None
+
+
 def _effort(kernel: Kernel) -> Size:
     return kernel.bytes + kernel.flops
 
@@ -217,17 +246,11 @@ class NativeProgram:
     def __init__(self, source: Source, plan: Plan) -> None:
         self.source, self.plan = source, plan
         self.library = runtime.load("\n".join(source.kernels))
-        self.code = self._compiled(source.driver)
+        self.code = compiled(source.driver, self)
         self.parts = sum(text.startswith("void part") for text in source.kernels)
         first = source.driver.partition("def step(")[2].splitlines()[1:]
-        self.whole = [line.partition("(")[0].strip() for line in first if line.strip()] == ["part0"]
-
-    def _compiled(self, text: str) -> CodeType:
-        """The driver as code; tracebacks show it as long as this program lives."""
-        filename = f"<deepgraph step {next(_serial)}>"
-        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-        weakref.finalize(self, linecache.cache.pop, filename, None)
-        return compile(text, filename, "exec")
+        lines = [line.strip() for line in first if line.strip() and line.strip()[0] != "#"]
+        self.whole = [line.partition("(")[0] for line in lines] == ["part0"]
 
     def bind(self, sizes: Mapping[str, int], tick: Callable[[], None] | None = None) -> Bound:
         """Memory for these sizes, and the step over it."""
@@ -263,7 +286,7 @@ class NativeProgram:
             apart = NativeDriver(plan, apart=True)
             text = apart.source()
             program = runtime.load("\n".join(text.kernels))
-            code = self._compiled(timed(text.driver))
+            code = compiled(timed(text.driver), self)
             count = len(apart.parts)
         for k in range(count):
             scope[f"part{k}"] = call.caller(

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import linecache
-import weakref
 from collections.abc import Callable, Mapping, Sequence
-from itertools import count
-from types import CodeType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import Bound, Source, leaf_value, library
-from deepgraph.backends.numpylike import Driver, leaves, timed
+from deepgraph.backends.numpylike import Driver, compiled, leaves, timed
 from deepgraph.backends.pool import run_blocks
 from deepgraph.backends.text import literal, size_name, statement
 from deepgraph.config import threads
@@ -26,7 +22,6 @@ from deepgraph.schedule import Instr, Kernel
 from deepgraph.target import Target
 
 Array = npt.NDArray[Any]
-_serial = count()
 
 
 class NumpyBackend:
@@ -92,14 +87,7 @@ class NumpyProgram:
 
     def __init__(self, source: Source, plan: Plan) -> None:
         self.source, self.plan = source, plan
-        self.code = self._compiled(str(source))
-
-    def _compiled(self, text: str) -> CodeType:
-        """The text as code; tracebacks show it as long as this program lives."""
-        filename = f"<deepgraph step {next(_serial)}>"
-        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-        weakref.finalize(self, linecache.cache.pop, filename, None)
-        return compile(text, filename, "exec")
+        self.code = compiled(str(source), self)
 
     def bind(self, sizes: Mapping[str, int], tick: Callable[[], None] | None = None) -> Bound:
         """Memory for these sizes, and the step over it."""
@@ -129,7 +117,7 @@ class NumpyProgram:
             "constants": [leaf_value(c, sizes) for c in leaves(plan)],
             "tick": tick, **{size_name(n): sizes[n] for n in graph.sizes},
         }  # fmt: skip
-        exec(self.code if tick is None else self._compiled(timed(str(self.source))), scope)
+        exec(self.code if tick is None else compiled(timed(str(self.source)), self), scope)
         return Bound(binding, scope["step"], binding.peak_bytes)
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import linecache
+import weakref
 from collections import defaultdict
 from collections.abc import Callable
+from itertools import count
+from types import CodeType
 from typing import Any
 
 from deepgraph.backends import Source
@@ -16,9 +20,10 @@ from deepgraph.plan import Plan
 from deepgraph.provenance import on_one_line
 from deepgraph.schedule import Access, Kernel, contiguous, same_strided
 
+_serial = count()
 _TAKEN = (
     "np", "cp", "lib", "view", "slot", "parameters", "constants", "cut", "tick", "step",
-    "max", "min", "float", "slice",
+    "bad", "max", "min", "float", "slice",
 )  # fmt: skip
 
 
@@ -36,7 +41,8 @@ class Driver:
         self.plan, self.write_kernel, self.xp = plan, write_kernel, xp
         graph = plan.schedule.graph
         self.sizes = [size_name(n) for n in graph.sizes]
-        self._used = {*_TAKEN, *self.sizes, *(f"k{n}" for n in range(len(plan.schedule.kernels)))}
+        numbers = range(len(plan.schedule.kernels))
+        self._used = {*_TAKEN, *self.sizes, *(f"{of}{n}" for of in ("k", "part") for n in numbers)}
         self._next: dict[str, int] = defaultdict(int)  # by stem, the number of the next name
         self.names: dict[Expr, str] = {}
         self.feeds = [self._name(p, p.name) for p in graph.placeholders]
@@ -193,6 +199,14 @@ class Driver:
             self._next[stem] += 1
         self._used.add(name)
         return name
+
+
+def compiled(text: str, owner: object) -> CodeType:
+    """A driver as code; tracebacks show it as long as its owner lives."""
+    filename = f"<deepgraph step {next(_serial)}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    weakref.finalize(owner, linecache.cache.pop, filename, None)
+    return compile(text, filename, "exec")
 
 
 def timed(source: str) -> str:

@@ -13,10 +13,11 @@ from deepgraph.dtypes import accumulator
 from deepgraph.expr import Expr, Kind
 from deepgraph.literal import Literal
 
-_OWN = "np|cp|lib|view|slot|parameters|constants|cut|tick|step|out|max|min|float|slice"
+_OWN = "np|cp|lib|view|slot|parameters|constants|cut|tick|step|out|bad|max|min|float|slice"
 _TEMPORARIES = {f"tmp{k}": f"tmp{k}" for k in range(8)}
 UFUNCS = frozenset(dir(np))  # what generated code imports comes from among these
-_OWN_NAMES = re.compile(rf"(?:{_OWN}|(?:a|c|k|p|t|tmp|v|x|y)\d+)_*")  # of generated code itself
+_NUMBERED = "a|c|k|p|part|t|tmp|v|x|y"
+_OWN_NAMES = re.compile(rf"(?:{_OWN}|(?:{_NUMBERED})\d+)_*")  # of generated code itself
 
 
 def statement(

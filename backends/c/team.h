@@ -41,6 +41,13 @@ static inline void dg_wait(dg_barrier *barrier, int count)
         barrier->meet(barrier, count);
 }
 
+/* Did one of the checks before this one fail? Once all threads have met, all of them agree. */
+static inline int dg_faulted(dg_call *call, int64_t check)
+{
+    int64_t found = __atomic_load_n(&call->fault[0], __ATOMIC_RELAXED);
+    return found != 0 && found <= check;
+}
+
 /* Note a bad index, unless one was noted before. */
 static inline void dg_fault(dg_call *call, int64_t check, int64_t index, int64_t extent)
 {

@@ -1,3 +1,4 @@
+#include "loops.h"
 #include "matmul.h"
 
 // add_astype_pow_multiply: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
@@ -26,7 +27,7 @@ static void k0(int64_t me, const int64_t *a0, const float *a1, int64_t *y0, floa
 
 // matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
 // call over (2, 3)
-static void k1(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+static void k1(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     dg_matmul_float32(call, me, count, 2, 3, 4, a0 + 0, 4, 1, a1 + 0, 3, 1, y0 + 0, 3, 1);
 }
 
@@ -108,7 +109,7 @@ static void k4(int64_t me, int64_t count, const float *a0, const float *a1, cons
 
 // matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
 // call over (4, 3)
-static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     dg_matmul_float32(call, me, count, 4, 3, 2, a0 + 0, 1, 4, a1 + 0, 3, 1, y0 + 0, 3, 1);
 }
 
@@ -200,5 +201,14 @@ v0 = slot(5, (3,), 'float32')
 
 def step():
     part0()
+    # add_astype_pow_multiply: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+    # matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
+    # add_multiply_sum_square: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+    # multiply_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+    # sqrt_add_divide_subtract: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+    # matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
+    # multiply_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+    # multiply_square_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+    # multiply_sqrt_add_subtract: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
     # new values
     np.copyto(square_b, v0)

@@ -1,4 +1,4 @@
-#include "matmul.h"
+#include "loops.h"
 
 // greater_equal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
 // map over (n*4,)
@@ -84,6 +84,9 @@ def step(x, out_y, out_dx):
     # philox_uniform: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
     lib.philox_uniform(c0, random_counter, 1, 'float32', v0, t1)
     part0(x, out_y, out_dx)
+    # greater_equal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
     # philox_normal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
     lib.philox_normal(c0, random_counter, 0, 'float32', v1, t4)
     part1()
+    # multiply_add_tanh_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+    # add: tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"

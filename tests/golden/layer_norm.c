@@ -1,4 +1,4 @@
-#include "matmul.h"
+#include "loops.h"
 
 // sum_divide_subtract_maximum: tests/programs.py:48  y = nn.layer_norm(x, weight, bias)
 // row over (n, 5)
@@ -150,3 +150,4 @@ weight, bias, = parameters
 
 def step(x, out_y, out_dx, out_dw, out_db):
     part0(x, out_y, out_dx, out_dw, out_db)
+    # sum_divide_subtract_maximum: tests/programs.py:48  y = nn.layer_norm(x, weight, bias)

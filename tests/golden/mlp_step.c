@@ -1,3 +1,5 @@
+#include "loops.h"
+#include "indexing.h"
 #include "matmul.h"
 
 // add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
@@ -8,6 +10,40 @@ static void k0(int64_t me, const int64_t *a0, int64_t *y0) {
     // tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
     const int64_t r1 = r0 + INT64_C(1);
     y0[0] = r1;
+}
+
+// check_index: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// call over (batch,)
+static void k1(dg_call *call, int64_t me, int64_t count, const int64_t *a0) {
+    const int64_t n_batch = call->size[0];
+    const int64_t low1 = dg_share(n_batch, 16, me, count);
+    const int64_t high1 = dg_share(n_batch, 16, me + 1, count);
+    int bad = 0;
+    #pragma omp simd reduction(|:bad)
+    for (int64_t i0 = low1; i0 < high1; i0++) {
+        bad |= dg_outside((int64_t)a0[i0], 0, 3);
+    }
+    if (!__builtin_expect(bad, 0)) return;
+    {
+        int64_t least = a0[0];
+        int64_t greatest = least;
+        for (int64_t i2 = 0; i2 < n_batch; i2++) {
+            const int64_t j = a0[i2];
+            least = j < least ? j : least;
+            greatest = j > greatest ? j : greatest;
+        }
+        if (dg_refused(call, 0, (int64_t)least, (int64_t)greatest, 0, 3)) return;
+    }
+}
+
+static void k1_1(dg_call *call, int64_t me, int64_t count, const int64_t *a0, int64_t *restrict y0) {
+    const int64_t n_batch = call->size[0];
+    const int64_t low4 = dg_share(n_batch, 16, me, count);
+    const int64_t high4 = dg_share(n_batch, 16, me + 1, count);
+    #pragma omp simd
+    for (int64_t i3 = low4; i3 < high4; i3++) {
+        y0[i3] = a0[i3];
+    }
 }
 
 // equal: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -46,7 +82,7 @@ static void k3(dg_call *call, int64_t me, int64_t count, const dg_bool *a0, floa
 
 // matmul: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch, 6)
-static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
     dg_matmul_float32(call, me, count, n_batch, 6, 8, a0 + 0, 8, 1, a1 + 0, 6, 1, y0 + 0, 6, 1);
 }
@@ -87,7 +123,7 @@ static void k6(dg_call *call, int64_t me, int64_t count, const float *a0, dg_boo
 
 // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch, 3)
-static void k7(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+static void k7(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
     dg_matmul_float32(call, me, count, n_batch, 3, 6, a0 + 0, 6, 1, a1 + 0, 3, 1, y0 + 0, 3, 1);
 }
@@ -265,7 +301,7 @@ static void k14(dg_call *call, int64_t me, int64_t count, const float *a0, const
 
 // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (6, 3)
-static void k15(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+static void k15(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
     dg_matmul_float32(call, me, count, 6, 3, n_batch, a0 + 0, 1, 6, a1 + 0, 3, 1, y0 + 0, 3, 1);
 }
@@ -338,7 +374,7 @@ static void k18(int64_t me, int64_t count, const float *a0, const float *a1, con
 
 // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch, 6)
-static void k19(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+static void k19(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
     dg_matmul_float32(call, me, count, n_batch, 6, 3, a0 + 0, 3, 1, a1 + 0, 1, 3, y0 + 0, 6, 1);
 }
@@ -394,7 +430,7 @@ static void k21(dg_call *call, int64_t me, int64_t count, const float *a0, const
 
 // matmul: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (8, 6)
-static void k22(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+static void k22(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
     dg_matmul_float32(call, me, count, 8, 6, n_batch, a0 + 0, 1, 8, a1 + 0, 6, 1, y0 + 0, 6, 1);
 }
@@ -467,16 +503,21 @@ static void k26(int64_t me, int64_t count, const float *a0, const float *a1, con
 }
 
 void part0(dg_call *call, int me, int count) {
-    (void)count;
+    const int64_t n_batch = call->size[0];
+    int few;
     if (me == 0) {
         // add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
         k0(me, (const int64_t *)call->at[7], (int64_t *)call->at[7]);
     }
-}
-
-void part1(dg_call *call, int me, int count) {
-    const int64_t n_batch = call->size[0];
-    int few;
+    dg_wait(call->barrier, count);
+    // check_index: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    few = n_batch*17 < 262144 ? 1 : count;
+    if (me < few) k1(call, me, few, (const int64_t *)call->at[1]);
+    dg_wait(call->barrier, count);
+    if (dg_faulted(call, 1)) return;
+    few = n_batch*17 < 262144 ? 1 : count;
+    if (me < few) k1_1(call, me, few, (const int64_t *)call->at[1], (int64_t *)call->at[14]);
+    dg_wait(call->barrier, count);
     // equal: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     few = n_batch*14 + 24 < 262144 ? 1 : count;
     if (me < few) k2(call, me, few, (const int64_t *)call->at[14], (const int64_t *)call->at[13], (dg_bool *)call->at[15]);
@@ -580,16 +621,40 @@ void part1(dg_call *call, int me, int count) {
 
 p0_weight, p0_bias, p2_weight, p2_bias, iteration, momentum_0_weight, lr, momentum_0_bias, momentum_2_weight, momentum_2_bias, = parameters
 c0, = constants
-v0 = slot(0, (batch,), 'int64')
-v1 = slot(11, (3,), 'float32')
-v2 = slot(13, (6,), 'float32')
+v0 = slot(11, (3,), 'float32')
+v1 = slot(13, (6,), 'float32')
 
 
 def step(x, t, out_loss):
-    part0(x, t, out_loss)
+    bad = part0(x, t, out_loss)
+    # add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
     # check_index: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    lib.check_index(t, 3, v0, 'target')
-    part1()
+    if bad and bad[0] == 0: raise lib.bad_value(bad[1], bad[2], 'target')
+    # equal: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # divide_where: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # matmul: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # add_relu: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # greater: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # add_max_subtract: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # where_sum: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # exp: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # sum: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # log_subtract_sum_divide: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # divide: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # multiply_add: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # multiply_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+    # multiply_sum_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+    # multiply_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+    # matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # where: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # multiply_sum_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+    # matmul: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # multiply_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+    # multiply_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+    # multiply_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+    # multiply_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
     # new values
-    np.copyto(momentum_2_bias, v1)
-    np.copyto(momentum_0_bias, v2)
+    np.copyto(momentum_2_bias, v0)
+    np.copyto(momentum_0_bias, v1)

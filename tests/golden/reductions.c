@@ -1,4 +1,4 @@
-#include "matmul.h"
+#include "loops.h"
 
 // multiply_max_isfinite_copy: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
 // fold over (n*12,)
@@ -250,5 +250,11 @@ void part0(dg_call *call, int me, int count) {
 
 def step(x, k, out_mean, out_std, out_best, out_logsumexp, out_count, out_total, out_any):
     part0(x, k, out_mean, out_std, out_best, out_logsumexp, out_count, out_total, out_any)
+    # multiply_max_isfinite_copy: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
+    # greater_not_equal_sum: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
+    # sum_add: tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
+    # sum_divide: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
+    # greater_any: tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
+    # sum_divide_subtract_where: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
     # argmax: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
     np.argmax(x, axis=2, out=out_best, keepdims=False)

@@ -1,4 +1,4 @@
-#include "matmul.h"
+#include "loops.h"
 
 // max_subtract_exp_multiply: tests/programs.py:40  y = dg.softmax(x)
 // row over (n, 5)
@@ -76,3 +76,4 @@ void part0(dg_call *call, int me, int count) {
 
 def step(x, out_y, out_dx):
     part0(x, out_y, out_dx)
+    # max_subtract_exp_multiply: tests/programs.py:40  y = dg.softmax(x)

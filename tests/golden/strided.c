@@ -1,4 +1,4 @@
-#include "matmul.h"
+#include "loops.h"
 
 // sum_divide: tests/programs.py:79  means = dg.mean(dg.windows(x, 1, 3, stride=2), -1)
 // fold over (n, 3, 3)
@@ -98,3 +98,7 @@ c0, = constants
 
 def step(x, out_means, out_product, out_every):
     part0(x, out_means, out_product, out_every)
+    # sum_divide: tests/programs.py:79  means = dg.mean(dg.windows(x, 1, 3, stride=2), -1)
+    # multiply: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None
+    # copy: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None
+    # copy: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None

@@ -1,4 +1,4 @@
-#include "matmul.h"
+#include "loops.h"
 
 // add: tests/programs.py:90  return {"both": p + q}, {p: q, q: p + x, mean: 0.9 * mean + 0.1 * p}
 // map over (4,)
@@ -81,5 +81,9 @@ v0 = slot(0, (4,), 'float32')
 
 def step(x, out_both):
     part0(x, out_both)
+    # add: tests/programs.py:90  return {"both": p + q}, {p: q, q: p + x, mean: 0.9 * mean + 0.1 * p}
+    # multiply_add: tests/programs.py:90  return {"both": p + q}, {p: q, q: p + x, mean: 0.9 * mean + 0.1 * p}
+    # copy: tests/programs.py:88  p, q = dg.Parameter(np.zeros(4, "f"), "p"), dg.Parameter(np.ones(4, "f"), "q")
+    # add: tests/programs.py:90  return {"both": p + q}, {p: q, q: p + x, mean: 0.9 * mean + 0.1 * p}
     # new values
     np.copyto(p, v0)

@@ -1,4 +1,4 @@
-#include "matmul.h"
+#include "loops.h"
 
 // copy: tests/programs.py:70  left, right = x[:, :3], dg.flip(x[:, 3:], 1)
 // map over (n, 3)
@@ -52,6 +52,24 @@ static void k2(dg_call *call, int64_t me, int64_t count, const float *a0, float 
     }
 }
 
+// concat: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
+// call over (n*6,)
+static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
+    const int64_t n_n = call->size[0];
+    const int64_t low1 = dg_share(n_n*3, 16, me, count);
+    const int64_t high1 = dg_share(n_n*3, 16, me + 1, count);
+    const int64_t low3 = dg_share(n_n*3, 16, me, count);
+    const int64_t high3 = dg_share(n_n*3, 16, me + 1, count);
+    #pragma omp simd
+    for (int64_t i0 = low1; i0 < high1; i0++) {
+        y0[i0] = a0[i0];
+    }
+    #pragma omp simd
+    for (int64_t i2 = low3; i2 < high3; i2++) {
+        y0[i2 + n_n*3] = a1[i2];
+    }
+}
+
 // copy: tests/programs.py:73  return {"turned": turned, "whole": whole, "last": x[-1]}, None
 // map over (6,)
 static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
@@ -81,23 +99,23 @@ void part0(dg_call *call, int me, int count) {
     // add: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
     few = n_n*27 < 262144 ? 1 : count;
     if (me < few) k2(call, me, few, (const float *)call->at[4], (float *)call->at[4]);
-}
-
-void part1(dg_call *call, int me, int count) {
-    (void)count;
+    dg_wait(call->barrier, count);
+    // concat: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
+    few = n_n*48 < 262144 ? 1 : count;
+    if (me < few) k3(call, me, few, (const float *)call->at[5], (const float *)call->at[4], (float *)call->at[2]);
+    dg_wait(call->barrier, count);
     if (me == 0) {
         // copy: tests/programs.py:73  return {"turned": turned, "whole": whole, "last": x[-1]}, None
         k4(call, me, 1, (const float *)call->at[0], (float *)call->at[3]);
     }
 }
 
-v0 = slot(1, (n, 3), 'float32')
-v0_ = v0.reshape((n*3,))
-v1 = slot(0, (n*3,), 'float32')
 
 
 def step(x, out_turned, out_whole, out_last):
     part0(x, out_turned, out_whole, out_last)
+    # copy: tests/programs.py:70  left, right = x[:, :3], dg.flip(x[:, 3:], 1)
+    # multiply_copy: tests/programs.py:71  turned = dg.permute_dims(left * right)
+    # add: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
     # concat: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
-    np.concatenate((v0_, v1,), axis=0, out=out_whole)
-    part1()
+    # copy: tests/programs.py:73  return {"turned": turned, "whole": whole, "last": x[-1]}, None

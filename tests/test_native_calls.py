@@ -1,0 +1,256 @@
+"""Operations that have a template in C, against the reference: dtypes, layouts, sizes, threads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import deepgraph as dg
+from deepgraph.expr import OPS, Expr
+
+Array = npt.NDArray[Any]
+Outputs = dict[str, Expr]
+
+DTYPES = [
+    "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16",
+    "bfloat16", "float32", "float64",
+]  # fmt: skip
+INDICES = ["int8", "uint8", "int32", "uint32", "int64", "uint64"]
+FLOATS = ["float16", "bfloat16", "float32", "float64"]
+THREADS = [1, 2]
+
+
+@pytest.fixture(autouse=True)
+def strict(native: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Warnings of the compiler are errors, and the smallest kernel is shared by threads."""
+    monkeypatch.setenv("DEEPGRAPH_CFLAGS", "-Werror")
+    monkeypatch.setattr("deepgraph.backends.native._SMALL", 1)
+
+
+def drawn(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Array:
+    """Small whole numbers, of which any dtype holds the sums that are made here."""
+    low = 0 if dtype.startswith(("u", "b")) and dtype != "bfloat16" else -3
+    high = 2 if dtype == "bool" else 4
+    kind = ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype
+    return rng.integers(low, high, shape).astype(kind)
+
+
+def check(outputs: Outputs, *feeds: Mapping[str, Array], ulps: int = 0) -> None:
+    """The same as the reference, by one thread and by two, and all of it in C."""
+    step = dg.compile(outputs, backend="native")
+    oracle = dg.compile(outputs, backend="reference")
+    assert "lib." not in step.source.driver.replace("raise lib.", ""), step.source.driver
+    for given in feeds:
+        wanted = oracle(**given)
+        for threads in THREADS:
+            with dg.config(threads=threads):
+                found = step(**given)
+            for name, value in wanted.items():
+                close(found[name], value, ulps, f"{name} by {threads}")
+
+
+def close(found: Array, wanted: Array, ulps: int, name: str) -> None:
+    assert found.dtype == wanted.dtype
+    if ulps and wanted.dtype.kind not in "biu":
+        eps = float(ml_dtypes.finfo(wanted.dtype).eps)
+        wide = [v.astype(np.float64) for v in (found, wanted)]
+        np.testing.assert_allclose(*wide, rtol=ulps * eps, atol=ulps * eps, err_msg=name)
+    else:
+        np.testing.assert_array_equal(found, wanted, err_msg=name)
+
+
+def moved(y: Expr, *order: int) -> Expr:
+    """The elements of y in another order: where it can, y is laid out so."""
+    return dg.reshape(dg.permute_dims(y, order), (-1,))
+
+
+# Indices.
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_take_and_scatter_add(dtype: str) -> None:
+    x = dg.placeholder("x", ("n", 3, "m"), dtype)
+    t = dg.permute_dims(x, (2, 0, 1))
+    i = dg.placeholder("i", ("k", 2), "int32")
+    flat = dg.reshape(i, (-1,))
+    outputs = {
+        "rows": dg.take(x, i, 0),
+        "middle": dg.take(x, flat % 3, 1),
+        "last": dg.take(t, i, 1),
+        "ordered": moved(dg.take(t, i, 1), 3, 0, 1, 2),
+        "one": dg.take(dg.reshape(x, (-1,)), flat, 0),
+        "number": dg.take(x, np.int8(-1), 0),
+    }
+    back = {
+        "rows back": dg.scatter_add(outputs["rows"], i, x.shape[0], 0),
+        "last back": moved(dg.scatter_add(outputs["last"], i, x.shape[0], 1), 2, 0, 1),
+        "one back": dg.scatter_add(outputs["one"], flat, x.shape[0] + 2),
+        "number back": dg.scatter_add(outputs["number"], np.int8(-1), 4, 0),
+        "middle back": dg.scatter_add(outputs["middle"], flat % 3, 3, 1),
+    }
+    rng = np.random.default_rng(1)
+    check(outputs | back, *(
+        {"x": drawn(rng, (n, 3, m), dtype), "i": rng.integers(-n, n, (k, 2)).astype(np.int32)}
+        for n, m, k in ((5, 4, 3), (1, 130, 9), (70, 1, 50), (3, 7, 0))
+    ))  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", INDICES)
+def test_indices_of_any_dtype(dtype: str) -> None:
+    i = dg.placeholder("i", ("k", 1), dtype)
+    j = dg.placeholder("j", (6,), dtype)
+    x = dg.placeholder("x", ("n", 4), "float32")
+    outputs = {
+        "place": OPS["flat_index"]([i, j], x.shape),
+        "checked": OPS["check_index"](dg.permute_dims(i, (1, 0)), x.shape[0]),
+        "picked": x[i, j],
+        "row": dg.take(x, j, 1),
+    }
+    rng = np.random.default_rng(2)
+    low = 0 if dtype.startswith("u") else -4
+    check(outputs, *(
+        {"x": drawn(rng, (n, 4), "float32"), "i": rng.integers(0, n, (k, 1)).astype(dtype),
+         "j": rng.integers(low, 4, 6).astype(dtype)}
+        for n, k in ((7, 5), (100, 65), (4, 0))
+    ))  # fmt: skip
+
+
+def faults() -> Outputs:
+    i = dg.placeholder("i", ("k",), "int64")
+    x = dg.placeholder("x", ("n", 3), "float32")
+    return {
+        "take": dg.take(x, i, 0),
+        "flat_index": OPS["flat_index"]([np.zeros(1, int), i], (4, x.shape[0])),
+        "scatter_add": dg.scatter_add(dg.take(x, i * 0, 0), i, x.shape[0], 0),
+        "check_index": OPS["check_index"](i, x.shape[0], "label"),
+        "fed": dg.sum(x),
+    }
+
+
+@pytest.mark.parametrize("name", ["take", "flat_index", "scatter_add", "check_index"])
+def test_a_bad_index_is_told_as_numpy_tells_it(name: str) -> None:
+    """The least if it is too low, else the greatest, whichever thread meets it; and whose it is."""
+    outputs = {k: v for k, v in faults().items() if k in (name, "fed")}
+    rng = np.random.default_rng(3)
+    steps = [dg.compile(outputs, backend=b) for b in ("numpy", "native")]
+    for bad in ([100], [500, 100], [-1], [-101, 300], [-(2**63)], [2**63 - 1, -200]):
+        i = rng.integers(0, 100, 3000)
+        i[rng.choice(3000, len(bad), replace=False)] = bad
+        x = rng.normal(size=(100, 3)).astype(np.float32)
+        if bad == [-1] and name != "check_index":
+            continue
+        said = []
+        for step in (steps[0], steps[1], steps[1]):
+            with dg.config(threads=1 + len(said) % 2), pytest.raises(IndexError) as caught:
+                step(x=x, i=i)
+            assert type(caught.value) is IndexError
+            said.append((str(caught.value), caught.value.__notes__[0].partition("\n")[2]))
+        assert said[0] == said[1] == said[2]
+        assert name in caught.value.__notes__[0]
+        i[:] = 1
+        np.testing.assert_array_equal(*(step(x=x, i=i)[name] for step in steps))
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_of_no_elements_any_index_is_bad(threads: int) -> None:
+    x, i = dg.placeholder("x", ("n", 2)), dg.placeholder("i", ("k",), "uint64")
+    step = dg.compile(dg.take(x, i, 0), backend="native")
+    empty = np.zeros((0, 2), np.float32)
+    with dg.config(threads=threads):
+        assert step(x=empty, i=np.zeros(0, np.uint64)).shape == (0, 2)
+        with pytest.raises(IndexError, match="index 3 is out of range: axis 0 has size 0"):
+            step(x=empty, i=np.array([3, 3], np.uint64))
+        with pytest.raises(IndexError, match=f"index {2**64 - 1} is out of range"):
+            step(x=np.ones((4, 2), np.float32), i=np.array([3, 2**64 - 1], np.uint64))
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_bad_index_updates_nothing(threads: int, seed: int) -> None:
+    """Neither what follows the check nor a parameter that the very kernel writes."""
+    rng = np.random.default_rng(seed)
+    p = dg.Parameter(np.zeros((40, 3), np.float32), name="p")
+    q = dg.Parameter(np.zeros(3, np.float32), name="q")
+    x, i = dg.placeholder("x", (50, 3)), dg.placeholder("i", (40,), "int64")
+    rows = dg.take(x, i, 0)
+    step = dg.compile(dg.sum(rows), {p: rows, q: q + dg.sum(rows, 0)}, backend="native")
+    given = rng.normal(size=(50, 3)).astype(np.float32)
+    good = rng.integers(0, 50, 40)
+    bad = good.copy()
+    bad[rng.integers(40)] = 50
+    with dg.config(threads=threads):
+        for _ in range(50):
+            with pytest.raises(IndexError):
+                step(x=given, i=bad)
+        assert not np.any(p.value)
+        assert not np.any(q.value)
+        step(x=given, i=good)
+    np.testing.assert_array_equal(p.value, given[good])
+
+
+# Copies to parts.
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_copies_to_parts(dtype: str) -> None:
+    x = dg.placeholder("x", ("n", 3, "m"), dtype)
+    y = dg.placeholder("y", ("n", 3, "m"), dtype)
+    b = dg.placeholder("b", ("n", 3, "m"), "bool")
+    t = dg.permute_dims(x, (2, 0, 1))
+    n, _, m = x.shape
+    one = 1 if dtype == "bool" else 2
+    outputs = {
+        "beside": dg.concat([x, dg.flip(y, 0), b], 1),
+        "behind": dg.concat([t, dg.permute_dims(y, (2, 0, 1)), t], 0),
+        "ordered": moved(dg.concat([t, t], 1), 1, 2, 0),
+        "in border": dg.pad(x, ((1, 0), (0, 2), (3, 1)), one),
+        "ordered border": moved(dg.pad(t, ((0, 0), (2, 1), (0, 1)), one), 2, 1, 0),
+        "one border": dg.pad(x, ((0, 0), (0, 0), (0, m)), one),
+    }
+    parts = {
+        "inside": x[1:, :2], "steps": x[::2, ::-1, 1:], "position": x[:, -1], "none": x[n:],
+        "named": x[:, :, m - 1 :], "beyond": x[5:, 1],
+    }
+    for name, part in parts.items():
+        index, base = part.attr("index"), x
+        outputs[f"back {name}"] = OPS["unslice"](part, base.shape, index)
+    whole = x[:, 1:]
+    outputs["back ordered"] = moved(OPS["unslice"](whole, x.shape, whole.attr("index")), 2, 0, 1)
+    rng = np.random.default_rng(4)
+    check(outputs, *(
+        {"x": drawn(rng, (n, 3, m), dtype), "y": drawn(rng, (n, 3, m), dtype),
+         "b": drawn(rng, (n, 3, m), "bool")}
+        for n, m in ((4, 5), (1, 1), (40, 33), (3, 70), (0, 2))
+    ))  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_unwindows(dtype: str) -> None:
+    images = dg.placeholder("images", ("n", 3, 9, 8), dtype)
+    line = dg.placeholder("line", (41,), dtype)
+
+    def back(x: Expr, *order: int, **how: Any) -> Expr:
+        windows = dg.windows(x, **how)
+        wide = dg.permute_dims(windows, order) if order else windows
+        inverse = tuple(np.argsort(order)) if order else tuple(range(windows.ndim))
+        made = dg.permute_dims(dg.concat([wide, wide], 0)[: wide.shape[0]], inverse)
+        return OPS["unwindows"](made, x.shape, **how)
+
+    square = {"axes": (2, 3), "kernel": (3, 2)}
+    outputs = {
+        "images": back(images, **square, stride=2),
+        "wide": back(images, **square, stride=(4, 1), dilation=(2, 3)),
+        "last": moved(back(images, 1, 2, 3, 4, 5, 0, **square), 1, 2, 3, 0),
+        "line": back(line, axes=0, kernel=5, stride=3),
+        "batch": back(images, axes=(3, 1), kernel=2),
+    }
+    rng = np.random.default_rng(5)
+    check(outputs, *(
+        {"images": drawn(rng, (n, 3, 9, 8), dtype), "line": drawn(rng, (41,), dtype)}
+        for n in (2, 1, 70, 0)
+    ))  # fmt: skip
