@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from deepgraph.backends import cstrides
 from deepgraph.backends.cfunction import FunctionWriter
 from deepgraph.backends.clike import loaded, number, size, stored
+from deepgraph.backends.cloops import EpilogueWriter
 from deepgraph.backends.cstrides import Bounds, place
 from deepgraph.expr import Expr, Strided, Type
 from deepgraph.schedule import Access, Kernel
@@ -23,23 +24,29 @@ _APART = 16  # elements of the innermost axis that threads do not share out amon
 
 
 class CallWriter(FunctionWriter):
-    """Writes the functions of a call: loads a0.., the one store y0, its node.
+    """Writes the functions of a call: its operands are a0.., its node the first of the body.
 
-    `checks` are those of its first function, numbered from `first` on: Python's text of the error
-    that each raises, given what was found as `bad`. After a fault nothing that follows runs.
+    Where elementwise work on the result is part of the kernel, `epilogue` writes that. `checks` are
+    those of its first function, numbered from `first` on: Python's text of the error that each
+    raises, given what was found as `bad`. After a fault nothing that follows runs.
     """
 
     def __init__(
-        self, kernel: Kernel, name: str, size_at: Mapping[str, int], own: int, first: int = 0
-    ) -> None:
+        self, kernel: Kernel, name: str, size_at: Mapping[str, int], own: int,
+        lines: Callable[[Expr], str], first: int = 0,
+    ) -> None:  # fmt: skip
         super().__init__(kernel, name, size_at, own)
-        self.parameters["y0"] += "restrict "  # a call writes over nothing that it reads
         self.node: Expr = kernel.body[0].node
         self.loads: tuple[Access, ...] = kernel.loads
-        self.store: Access = kernel.stores[0].access
+        self.store: Access = kernel.stores[0].access  # of the result, if that is all there is
         self.includes: list[str] = []
         self.first, self.checks = first, list[str]()
         self._counters = count()
+        self.epilogue = None
+        if len(kernel.body) > 1:
+            self.epilogue = EpilogueWriter(kernel, f"{name}_slice", size_at, lines)
+        else:
+            self.parameters["y0"] += "restrict "  # a call writes over nothing that it reads
 
     def add(self, *lines: str) -> None:
         """More lines of the function."""

@@ -99,7 +99,7 @@ class FunctionWriter:
         self.declare("high", f"const int64_t high = dg_share({extent}, {step}, me + 1, count);")
 
     @contextmanager
-    def loop(self, name: str, low: str, high: str, step: int = 1) -> Iterator[None]:
+    def loop(self, name: str, low: str, high: str, step: int | str = 1) -> Iterator[None]:
         """A loop of a counter from `low` up to `high`."""
         more = f"{name}++" if step == 1 else f"{name} += {step}"
         with self.out.braces(f"for (int64_t {name} = {low}; {name} < {high}; {more})"):

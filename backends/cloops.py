@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,11 +18,11 @@ from deepgraph.backends.clike import (
     size,
     stored,
 )  # fmt: skip
-from deepgraph.dims import at_least, product
+from deepgraph.dims import at_least, dim, product
 from deepgraph.dtypes import DType, is_float
-from deepgraph.expr import Expr, Kind
-from deepgraph.nest import LANES, Block, Kept, Loop, Nest, Work, folds, register_dtype
-from deepgraph.schedule import Instr, contiguous
+from deepgraph.expr import Expr, Kind, Strided
+from deepgraph.nest import LANES, Block, Kept, Loop, Nest, Work, folds, nest, register_dtype
+from deepgraph.schedule import Access, Instr, Kernel, contiguous
 
 _STRIP = 1024  # elements that a float accumulator adds up before a double takes over
 
@@ -101,16 +102,17 @@ class LoopsWriter(FunctionWriter):
     """
 
     def __init__(
-        self, nest: Nest, name: str, size_at: Mapping[str, int], place: Callable[[Expr], str]
+        self, loops: Nest, name: str, size_at: Mapping[str, int], place: Callable[[Expr], str]
     ) -> None:
-        super().__init__(nest.kernel, name, size_at, len(nest.memory))
-        self.nest, self.place = nest, place
+        super().__init__(loops.kernel, name, size_at, len(loops.memory))
+        self.nest, self.place = loops, place
         self.first = len(self.kernel.loads)
-        self.memory = {kept.register: f"t{k}" for k, kept in enumerate(nest.memory)}
-        self.folds = {r: Fold(self.kernel.body[r - self.first].node) for r in folds(nest.kernel)}
+        self.memory = {kept.register: f"t{k}" for k, kept in enumerate(loops.memory)}
+        self.folds = {r: Fold(self.kernel.body[r - self.first].node) for r in folds(loops.kernel)}
         self.shown = ""
         self.known: set[int] = set()  # registers in scope
         self.shared: int | None = None  # the axis of which this thread has a share
+        self.bounds: dict[int, tuple[str, str]] = {}  # of axes that are run over in part
 
     def text(self) -> str:
         """The function, and one more for what runs once all threads are through."""
@@ -154,10 +156,11 @@ class LoopsWriter(FunctionWriter):
         return size(self.kernel.space[axis])
 
     def _bounds(self, axis: int) -> tuple[str, str]:
-        return ("low", "high") if axis == self.shared else ("0", self._extent(axis))
+        whole = ("low", "high") if axis == self.shared else ("0", self._extent(axis))
+        return self.bounds.get(axis, whole)
 
     @contextmanager
-    def loop(self, name: str, low: str, high: str, step: int = 1) -> Iterator[None]:
+    def loop(self, name: str, low: str, high: str, step: int | str = 1) -> Iterator[None]:
         known = set(self.known)
         with super().loop(name, low, high, step):
             yield
@@ -329,3 +332,47 @@ class LoopsWriter(FunctionWriter):
             lane = kept.lanes and axis == kept.axes[-1]
             terms.append(times(f"(i{axis} - s)" if lane else f"i{axis}", stride))
         return " + ".join(terms) or "0"
+
+
+class EpilogueWriter(LoopsWriter):
+    """Writes what a call's kernel does with its result, matrix by matrix.
+
+    The function takes the rows from `top` to before `bottom` of the result and the columns from
+    `left` to before `right`, which lie at `tile` in rows of `n_tile` elements; its other parameters
+    are the kernel's own.
+    """
+
+    def __init__(
+        self, kernel: Kernel, name: str, size_at: Mapping[str, int], place: Callable[[Expr], str]
+    ) -> None:
+        leader = kernel.body[0].node
+        skipped, last = len(kernel.body[0].registers), len(kernel.loads)
+        tile = Access(leader, Strided(leader.shape, (dim("tile"), 1)))
+
+        def moved(instr: Instr) -> Instr:
+            args = tuple(a - skipped if isinstance(a, int) else a for a in instr.args)
+            return replace(instr, args=args)
+
+        rest = replace(
+            kernel, kind="map", loads=(*kernel.loads[skipped:], tile),
+            body=tuple(map(moved, kernel.body[1:])),
+            stores=tuple(replace(s, register=s.register - skipped) for s in kernel.stores),
+        )  # fmt: skip
+        super().__init__(nest(rest), name, size_at, place)
+        self.bounds = {0: ("top", "bottom"), 1: ("left", "right")}
+        renamed = {f"a{k}": f"a{k + skipped}" for k in range(last - skipped)}
+        self.outside = {**renamed, f"a{last - skipped}": "tile - top * n_tile - left"}
+        for p in ("top", "bottom", "left", "right", "n_tile"):
+            self.parameters[p] = "int64_t "
+
+    def text(self) -> str:
+        """The function."""
+        with self._start():
+            self._block(self.nest.main)
+        return str(self.out)
+
+    def call(self) -> str:
+        """The call of it, from a function with the kernel's own parameters and a tile."""
+        (function,) = self.functions
+        args = (self.outside.get(p, p) for p in function.parameters)
+        return f"{function.name}({', '.join(args)});"

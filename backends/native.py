@@ -41,7 +41,7 @@ class NativeBackend:
     """C for the processor at hand, compiled once and kept on disk."""
 
     name = "native"
-    target = Target("native", atomic=True, own=ccalls.own)
+    target = Target("native", atomic=True, own=ccalls.own, epilogue=cmatmul.epilogue)
 
     def missing(self) -> str | None:
         """Why no C can be compiled here, or None."""
@@ -132,7 +132,7 @@ class NativeDriver(Driver):
             text, functions = loops.text(), loops.functions
         elif template := ccalls.found(kernel.body[0].node):
             own = len(self.plan.scratch[kernel])
-            call = CallWriter(kernel, name, self.size_at, own, self.checks)
+            call = CallWriter(kernel, name, self.size_at, own, self._lines, self.checks)
             template.write(call)
             text, functions, checks = str(call.out), call.functions, call.checks
             self.includes |= dict.fromkeys(call.includes)

@@ -95,6 +95,16 @@ class Nest:
         """What needs memory of its own on each thread, beyond a strip."""
         return tuple(k for k in self.kept.values() if k.store is None and not self.small(k))
 
+    def in_place(self, load: int, store: int) -> bool:
+        """May a store's memory be a load's, where both name the same elements?
+
+        Where each element is read and written in one step of one loop, and by nothing else.
+        """
+        register = self.kernel.stores[store].register
+        reading = [b for b in _bodies(self.main) + _bodies(self.end) if Work(load) in b]
+        lent = any(kept.store == store for kept in self.kept.values())
+        return not lent and len(reading) == 1 and Work(register, stores=True) in reading[0]
+
     def extents(self, kept: Kept) -> Shape:
         """The shape of a kept register's memory."""
         space = self.kernel.space
@@ -112,6 +122,14 @@ class Nest:
     def bytes(self, kept: Kept) -> Size:
         """The bytes of a kept register, on one thread."""
         return product(self.extents(kept)) * kept.dtype.itemsize
+
+
+def _bodies(block: Block) -> list[Block]:
+    """A block and all blocks in its loops."""
+    found = [block]
+    for part in found:
+        found += [item.body for item in part if isinstance(item, Loop)]
+    return found
 
 
 def register_dtype(node: Expr) -> DType:

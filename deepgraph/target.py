@@ -13,6 +13,11 @@ def nothing(node: Expr) -> Sequence[Type] | None:
     return None
 
 
+def never(node: Expr) -> bool:
+    """Of a target whose calls do nothing but their own operation."""
+    return False
+
+
 @dataclass(frozen=True)
 class Target:
     """The properties of a backend that decide what passes may do.
@@ -27,6 +32,7 @@ class Target:
     optimised: bool = True  # False: it runs graphs as they were declared
     natives: frozenset[str] = frozenset()  # operations it has although they have a definition
     own: Callable[[Expr], Sequence[Type] | None] = nothing
+    epilogue: Callable[[Expr], bool] = never
     max_operands: int = 64  # values a kernel may read
     max_nodes: int = 500  # instructions a kernel may hold
     block: int = 1 << 17  # elements of a block, where a kernel runs block by block

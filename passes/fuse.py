@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from deepgraph.dims import Size, at_least, product, same
 from deepgraph.expr import Expr, Kind
 from deepgraph.graph import Graph
-from deepgraph.passes.kernels import Group, build, index_shape, result_axes, single
+from deepgraph.passes.kernels import Group, build, index_shape, result_axes, single, spread
 from deepgraph.passes.line import Item, Line
 from deepgraph.passes.peaks import made, needed, peaks, unfused
 from deepgraph.passes.views import Alignments, Axes
@@ -76,7 +76,7 @@ class _Cluster(Item):
     nodes: list[Expr]
     space: list[Size]
     index: dict[Expr, Axes]
-    call: bool
+    leader: Expr | None  # its call
     reads: set[Expr]  # what its nodes read, whoever makes it
     folds: dict[Expr, frozenset[int]]  # the axes of the space that each reduction folds
 
@@ -98,8 +98,10 @@ class _Fusion:
     def _enter(self, node: Expr, alignments: Alignments) -> None:
         alone = single(node)
         reads = {alignments.of(i)[0] for i in node.inputs}
-        space, index = list(alone.space), dict(alone.index)
-        cluster = _Cluster([node], space, index, alone.is_call, reads, {})
+        space, index = alone.space, dict(alone.index)
+        if alone.leader is not None:
+            space, index[node] = spread(node.shape)
+        cluster = _Cluster([node], list(space), index, alone.leader, reads, {})
         if node.op.kind is Kind.REDUCE:
             cluster.folds[node] = _fold_axes(node, cluster.index[node])
         self.home[node] = cluster
@@ -115,7 +117,9 @@ class _Fusion:
             self.line.depend(cluster, on=self.home[base])
 
     def groups(self) -> list[Group]:
-        for node in reversed(self.nodes):
+        calls = [n for n in self.nodes if n.op.kind is Kind.CALL and self.target.epilogue(n)]
+        others = [n for n in self.nodes if n.op.kind is not Kind.CALL]
+        for node in (*reversed(others), *reversed(calls)):
             readers = {self.home[e.reader] for e in self.outgoing[node]}
             for reader in sorted(readers, key=lambda c: c.place):
                 cluster = self.home[node]
@@ -125,10 +129,13 @@ class _Fusion:
 
     def _group(self, cluster: _Cluster) -> Group:
         nodes = tuple(sorted(cluster.nodes, key=self.position.__getitem__))
-        return Group(nodes) if cluster.call else Group(nodes, tuple(cluster.space), cluster.index)
+        apart = cluster.leader is not None and len(nodes) == 1
+        return Group(nodes) if apart else Group(nodes, tuple(cluster.space), cluster.index)
 
     def _fits(self, a: _Cluster, b: _Cluster) -> bool:
-        if a.call or b.call or len(a.nodes) + len(b.nodes) > self.target.max_nodes:
+        if b.leader is not None or len(a.nodes) + len(b.nodes) > self.target.max_nodes:
+            return False
+        if a.leader is not None and (b.folds or not self.target.epilogue(a.leader)):
             return False
         reads = a.reads | b.reads
         if len(reads) <= self.target.max_operands:
@@ -157,6 +164,7 @@ class _Fusion:
             b.space = space
             b.index |= index
             b.folds |= folds
+            b.leader = a.leader
             b.reads.difference_update(a.nodes)
             b.reads.update(v for v in a.reads if self.home.get(v) is not b)
 
@@ -193,7 +201,9 @@ class _Fusion:
             for x in extra:
                 moved[x] = len(space)
                 space.append(a.space[x])
-        elif free and (self._seen_outside(a, b) or not self._hoists(a, moved)):
+        elif free and (
+            a.leader is not None or self._seen_outside(a, b) or not self._hoists(a, moved)
+        ):  # fmt: skip
             return None
         return moved, space
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from deepgraph.dims import Dim, Size, at_least, product, same
+from deepgraph.dims import Dim, Shape, Size, at_least, product, same
 from deepgraph.errors import GraphError, deriving
 from deepgraph.expr import OPS, Expr, Kind, Strided
 from deepgraph.graph import Graph
@@ -19,16 +20,18 @@ class Group:
     """Nodes that run as one kernel, and how each one's index axes lie in the kernel's space.
 
     A node's index axes are its own for an elementwise operation and its input's for a reduction;
-    None stands for an axis of size 1. A call has no space.
+    None stands for an axis of size 1. A call has no space, but one of which elementwise nodes are
+    the epilogue has that of its result.
     """
 
     nodes: tuple[Expr, ...]
     space: tuple[Size, ...] = ()
     index: Mapping[Expr, Axes] = field(default_factory=dict)
 
-    @property
-    def is_call(self) -> bool:
-        return self.nodes[0].op.kind is Kind.CALL
+    @cached_property
+    def leader(self) -> Expr | None:
+        """The call of the group, if there is one."""
+        return next((n for n in self.nodes if n.op.kind is Kind.CALL), None)
 
 
 def index_shape(node: Expr) -> tuple[Size, ...]:
@@ -50,11 +53,24 @@ def single(node: Expr) -> Group:
     """A group of one node."""
     if node.op.kind is Kind.CALL:
         return Group((node,))
-    shape = index_shape(node)
+    space, index = spread(index_shape(node))
+    return Group((node,), space, {node: index})
+
+
+def spread(shape: Shape) -> tuple[Shape, Axes]:
+    """A space of the axes of a shape that are more than 1, and where each axis lies in it."""
     kept = [i for i, n in enumerate(shape) if not same(n, 1)]
     places = {i: k for k, i in enumerate(kept)}
-    index = tuple(places.get(i) for i in range(len(shape)))
-    return Group((node,), tuple(shape[i] for i in kept), {node: index})
+    return tuple(shape[i] for i in kept), tuple(places.get(i) for i in range(len(shape)))
+
+
+def _led(group: Group, leader: Expr) -> Group:
+    """The group over the axes of its call's result, in their order."""
+    new = {axis: k for k, axis in enumerate(group.index[leader])}
+    index = {
+        n: tuple(None if a is None else new[a] for a in axes) for n, axes in group.index.items()
+    }
+    return Group(group.nodes, leader.shape, index)
 
 
 def build(graph: Graph, groups: Sequence[Group], orders: Mapping[Expr, Order]) -> Schedule:
@@ -121,20 +137,30 @@ class _Builder:
         self.copies.append(_collapsed(kernel))
 
     def kernel(self, group: Group) -> Kernel:
-        if group.is_call:
-            return self._call(group.nodes[0])
+        if group.leader is not None:
+            return self._call(group.leader, group)
         return _late_last(_collapsed(self._fused(group)))
 
-    def _call(self, node: Expr) -> Kernel:
-        loads = tuple(Access(*self.find(i)) for i in node.inputs)
+    def _call(self, node: Expr, group: Group) -> Kernel:
+        operands = tuple(Access(*self.find(i)) for i in node.inputs)
+        if len(group.nodes) > 1:
+            return self._fused(_led(group, node), node, operands)
         whole = contiguous(node.shape, self.orders.get(node))
-        body = Instr(node, tuple(range(len(loads))))
-        return Kernel("call", (), (), loads, (body,), (Store(len(loads), Access(node, whole)),))
+        body = Instr(node, tuple(range(len(operands))))
+        stores = (Store(len(operands), Access(node, whole)),)
+        return Kernel("call", (), (), operands, (body,), stores)
 
-    def _fused(self, group: Group) -> Kernel:
-        loads: dict[tuple[object, ...], Access] = {}
+    def _fused(
+        self, group: Group, leader: Expr | None = None, operands: Sequence[Access] = ()
+    ) -> Kernel:
+        """The kernel of a group; a call that leads it, and its operands, come first."""
+        loads: dict[tuple[object, ...], Access] = {(k,): a for k, a in enumerate(operands)}
         wanted: list[list[object]] = []  # per node: a node of the group, a key of `loads`, a number
-        for node in group.nodes:
+        nodes = sorted(group.nodes, key=lambda n: n is not leader)
+        for node in nodes:
+            if node is leader:
+                wanted.append([(k,) for k in range(len(operands))])
+                continue
             row: list[object] = []
             for k, i in enumerate(node.inputs):
                 base = self.alignments.of(i)[0]
@@ -152,7 +178,7 @@ class _Builder:
             wanted.append(row)
         numbers: dict[object, int] = {key: r for r, key in enumerate(loads)}
         body: list[Instr] = []
-        for node, row in zip(group.nodes, wanted, strict=True):
+        for node, row in zip(nodes, wanted, strict=True):
             args: list[Operand] = [w if isinstance(w, Literal | Dim) else numbers[w] for w in row]
             numbers[node] = len(loads) + len(body)
             body.append(_instr(node, args, group))
@@ -161,6 +187,8 @@ class _Builder:
             for n in group.nodes
             if n in self.leaving
         )
+        if leader is not None:
+            return Kernel("call", group.space, (), tuple(loads.values()), tuple(body), stores)
         return _kernel(group.space, tuple(loads.values()), tuple(body), stores)
 
     def _place(self, node: Expr, group: Group) -> Strided:

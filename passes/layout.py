@@ -67,7 +67,7 @@ class _Orders:
         return None
 
     def _inherited(self, node: Expr, group: Group) -> Order | None:
-        if group.is_call:
+        if node is group.leader:
             leader = node.op.follows
             return None if leader is None else _order(self._at(node.inputs[leader]))
         widest: tuple[int, ...] | None = None

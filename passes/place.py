@@ -70,18 +70,17 @@ class _Planner:
         )  # fmt: skip
 
     def kernel(self, kernel: Kernel) -> None:
+        if kernel.kind != "call" and self.target.atomic:
+            self.nests[kernel] = nest(kernel)
         dying = [j for j in range(len(kernel.loads)) if self._dies(kernel, j)]
         shared: dict[int, int] = {}  # stores that take a load's memory
         for k in range(len(kernel.stores)):
             self._settle(kernel, k, dying, shared)
         lent = [j for j in dying if j not in shared.values() and _covers(kernel.loads[j])]
         found: Assignment | None = None
-        if kernel.kind != "call":
-            if self.target.atomic:
-                self.nests[kernel] = nest(kernel)
-            else:
-                found = assign(kernel, lent, shared)
-                self.registers[kernel] = found.names
+        if kernel.kind != "call" and not self.target.atomic:
+            found = assign(kernel, lent, shared)
+            self.registers[kernel] = found.names
         self._live(kernel, found)
         self._scratch(kernel, found)
 
@@ -148,12 +147,12 @@ class _Planner:
         return len(reads) == 1 and aligned and self._may_share(kernel, reads[0], k)
 
     def _may_share(self, kernel: Kernel, load: int, store: int) -> bool:
-        if kernel.kind == "call":
-            return False
-        if not self.target.atomic:
-            return in_place(kernel, load, store)
-        made = kernel.body[kernel.stores[store].register - len(kernel.loads)]
-        return kernel.kind == "map" and len(made.axes) == len(kernel.space)  # in the inmost loop
+        if kernel.kind == "call":  # its epilogue alone, which runs over all axes
+            made = kernel.body[kernel.stores[store].register - len(kernel.loads)]
+            return load not in kernel.body[0].registers and len(made.axes) == len(kernel.space)
+        if self.target.atomic:
+            return self.nests[kernel].in_place(load, store)
+        return in_place(kernel, load, store)
 
     def _live(self, kernel: Kernel, found: Assignment | None) -> None:
         """Stretch the lives of the slots that this kernel's stores and dying loads stand in."""

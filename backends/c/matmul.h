@@ -60,18 +60,28 @@ DG_FN int dg_blas_sees(int64_t m, int64_t n, int64_t row, int64_t column, int64_
     dg_product_##NAME(m, n, k, a, a0, a1, b, b0, b1, c, c0, c1); \
   }
 
+/* This thread's slice of a result of m x n, and how high and wide its tiles are. */
+enum { DG_TILE = 1 << 17 }; /* bytes */
+typedef struct dg_slice { int64_t r0, r1, c0, c1, high, wide; } dg_slice;
+
+DG_FN dg_slice dg_slice_of(int64_t m, int64_t n, int64_t itemsize, int64_t me, int64_t count) {
+  const int by_columns = n >= m;
+  const int64_t low = dg_share(by_columns ? n : m, 16, me, count);
+  const int64_t high = dg_share(by_columns ? n : m, 16, me + 1, count);
+  dg_slice s = {by_columns ? 0 : low, by_columns ? m : high, by_columns ? low : 0, by_columns ? high : n, 1, 1};
+  s.wide = dg_max(dg_min(s.c1 - s.c0, DG_TILE / itemsize / 32), 1);
+  s.high = DG_TILE / itemsize / s.wide;
+  return s;
+}
+
 /* This thread's slice of the product: of the longer side of the result. */
 #define DG_DEFINE_MATMUL(T, NAME) \
   DG_FN void dg_matmul_##NAME(dg_call *call, int64_t me, int64_t count, int64_t m, int64_t n, int64_t k, \
                               const T *a, int64_t a0, int64_t a1, const T *b, int64_t b0, int64_t b1, \
                               T *c, int64_t c0, int64_t c1) { \
-    const int wide = n >= m; \
-    const int64_t low = dg_share(wide ? n : m, 16, me, count); \
-    const int64_t high = dg_share(wide ? n : m, 16, me + 1, count); \
-    if (wide) \
-      dg_multiply_##NAME(call, m, high - low, k, a, a0, a1, b + low * b1, b0, b1, c + low * c1, c0, c1); \
-    else \
-      dg_multiply_##NAME(call, high - low, n, k, a + low * a0, a0, a1, b, b0, b1, c + low * c0, c0, c1); \
+    const dg_slice s = dg_slice_of(m, n, sizeof(T), me, count); \
+    dg_multiply_##NAME(call, s.r1 - s.r0, s.c1 - s.c0, k, a + s.r0 * a0, a0, a1, b + s.c0 * b1, b0, b1, \
+                       c + s.r0 * c0 + s.c0 * c1, c0, c1); \
   }
 
 #define DG_SAME(x) (x)

@@ -107,50 +107,45 @@ static void k4(int64_t me, int64_t count, const float *a0, const float *a1, cons
     }
 }
 
-// matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
+// matmul_multiply_add_square: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // call over (4, 3)
-static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
-    dg_matmul_float32(call, me, count, 4, 3, 2, a0 + 0, 1, 4, a1 + 0, 3, 1, y0 + 0, 3, 1);
-}
-
-// multiply_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-// map over (12,)
-static void k6(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t low = dg_share(12, 64, me, count);
-    const int64_t high = dg_share(12, 64, me + 1, count);
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
-        const float r1 = a1[i0];
-        // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        const float r2 = 0.9f * r0;
-        const float r3 = 0.1f * r1;
-        const float r4 = r2 + r3;
-        y0[i0] = r4;
+static void k5_slice(const float *a0, const float *a1, const float *a2, float *y0, float *y1, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
+    for (int64_t i0 = top; i0 < bottom; i0++) {
+        #pragma omp simd
+        for (int64_t i1 = left; i1 < right; i1++) {
+            const float r0 = a0[i0 * 3 + i1];
+            const float r1 = a1[i0 * 3 + i1];
+            const float r2 = a2[i0 * n_tile + i1];
+            // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+            const float r3 = 0.9f * r0;
+            const float r4 = 0.1f * r2;
+            const float r5 = r3 + r4;
+            y0[i0 * 3 + i1] = r5;
+            const float r6 = 0.999f * r1;
+            const float r7 = r2 * r2;
+            const float r8 = 0.001f * r7;
+            const float r9 = r6 + r8;
+            y1[i0 * 3 + i1] = r9;
+        }
     }
 }
 
-// multiply_square_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-// map over (12,)
-static void k7(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t low = dg_share(12, 64, me, count);
-    const int64_t high = dg_share(12, 64, me + 1, count);
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
-        const float r1 = a1[i0];
-        // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        const float r2 = 0.999f * r0;
-        const float r3 = r1 * r1;
-        const float r4 = 0.001f * r3;
-        const float r5 = r2 + r4;
-        y0[i0] = r5;
+static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
+    _Alignas(64) float tile[DG_TILE / sizeof(float)];
+    const dg_slice s = dg_slice_of(4, 3, sizeof *tile, me, count);
+    for (int64_t top = s.r0; top < s.r1; top += s.high) {
+        for (int64_t left = s.c0; left < s.c1; left += s.wide) {
+            const int64_t bottom = dg_min(top + s.high, s.r1);
+            const int64_t right = dg_min(left + s.wide, s.c1), n_tile = right - left;
+            dg_multiply_float32(call, bottom - top, n_tile, 2, a0 + 0 + top * (1), 1, 4, a1 + 0 + left * (1), 3, 1, tile, n_tile, 1);
+            k5_slice(a2, a3, tile - top * n_tile - left, y0, y1, top, bottom, left, right, n_tile);
+        }
     }
 }
 
 // multiply_sqrt_add_subtract: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // map over (12,)
-static void k8(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, const float *a4, float *y0) {
+static void k6(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, const float *a4, float *y0) {
     const int64_t low = dg_share(12, 64, me, count);
     const int64_t high = dg_share(12, 64, me + 1, count);
     const float r0 = a0[0];
@@ -178,25 +173,20 @@ void part0(dg_call *call, int me, int count) {
         // matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
         k1(call, me, 1, (const float *)call->at[8], (const float *)call->at[2], (float *)call->at[12]);
         // add_multiply_sum_square: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        k2(me, 1, (const float *)call->at[12], (const float *)call->at[3], (const float *)call->at[9], (const float *)call->at[7], (float *)call->at[13], (float *)call->at[14], (float *)call->at[15]);
+        k2(me, 1, (const float *)call->at[12], (const float *)call->at[3], (const float *)call->at[9], (const float *)call->at[7], (float *)call->at[12], (float *)call->at[13], (float *)call->at[7]);
         // multiply_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        k3(me, 1, (const float *)call->at[6], (const float *)call->at[14], (const float *)call->at[10], (float *)call->at[6], (float *)call->at[14]);
+        k3(me, 1, (const float *)call->at[6], (const float *)call->at[13], (const float *)call->at[10], (float *)call->at[6], (float *)call->at[13]);
         // sqrt_add_divide_subtract: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        k4(me, 1, (const float *)call->at[15], (const float *)call->at[11], (const float *)call->at[14], (const float *)call->at[3], (float *)call->at[3]);
-        // matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
-        k5(call, me, 1, (const float *)call->at[8], (const float *)call->at[13], (float *)call->at[16]);
-        // multiply_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        k6(me, 1, (const float *)call->at[1], (const float *)call->at[16], (float *)call->at[1]);
-        // multiply_square_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        k7(me, 1, (const float *)call->at[4], (const float *)call->at[16], (float *)call->at[4]);
+        k4(me, 1, (const float *)call->at[7], (const float *)call->at[11], (const float *)call->at[13], (const float *)call->at[3], (float *)call->at[3]);
+        // matmul_multiply_add_square: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        k5(call, me, 1, (const float *)call->at[8], (const float *)call->at[12], (const float *)call->at[1], (const float *)call->at[4], (float *)call->at[1], (float *)call->at[4]);
         // multiply_sqrt_add_subtract: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        k8(me, 1, (const float *)call->at[10], (const float *)call->at[1], (const float *)call->at[4], (const float *)call->at[11], (const float *)call->at[2], (float *)call->at[2]);
+        k6(me, 1, (const float *)call->at[10], (const float *)call->at[1], (const float *)call->at[4], (const float *)call->at[11], (const float *)call->at[2], (float *)call->at[2]);
     }
 }
 
 iteration, mean_w, w, b, square_w, lr, mean_b, square_b, = parameters
 c0, c1, = constants
-v0 = slot(5, (3,), 'float32')
 
 
 def step():
@@ -206,9 +196,5 @@ def step():
     # add_multiply_sum_square: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
     # multiply_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
     # sqrt_add_divide_subtract: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-    # matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
-    # multiply_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-    # multiply_square_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+    # matmul_multiply_add_square: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
     # multiply_sqrt_add_subtract: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-    # new values
-    np.copyto(square_b, v0)

@@ -273,39 +273,46 @@ static void k9_1(dg_call *call, int64_t me, int64_t count, const float *a3, cons
 }
 
 // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// call over (64, 3)
-static void k10(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
-    const int64_t n_batch = call->size[0];
-    dg_matmul_float32(call, me, count, 64, 3, n_batch, a0 + 0, 1, 64, a1 + 0, 3, 1, y0 + 0, 3, 1);
-}
-
-// matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch, 64)
-static void k11(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
+static void k10(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
     dg_matmul_float32(call, me, count, n_batch, 64, 3, a0 + 0, 3, 1, a1 + 0, 1, 3, y0 + 0, 64, 1);
 }
 
-// multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-// map over (192,)
-static void k12(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
-    const int64_t low = dg_share(192, 64, me, count);
-    const int64_t high = dg_share(192, 64, me + 1, count);
+// matmul_multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// call over (64, 3)
+static void k11_slice(const float *a0, const float *a1, const float *a2, float *y0, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
     const float r0 = a0[0];
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r1 = a1[i0];
-        const float r2 = a2[i0];
-        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        const float r3 = r0 * r1;
-        const float r4 = r2 - r3;
-        y0[i0] = r4;
+    for (int64_t i0 = top; i0 < bottom; i0++) {
+        #pragma omp simd
+        for (int64_t i1 = left; i1 < right; i1++) {
+            const float r1 = a1[i0 * 3 + i1];
+            const float r2 = a2[i0 * n_tile + i1];
+            // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+            const float r3 = r0 * r2;
+            const float r4 = r1 - r3;
+            y0[i0 * 3 + i1] = r4;
+        }
+    }
+}
+
+static void k11(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0) {
+    const int64_t n_batch = call->size[0];
+    _Alignas(64) float tile[DG_TILE / sizeof(float)];
+    const dg_slice s = dg_slice_of(64, 3, sizeof *tile, me, count);
+    for (int64_t top = s.r0; top < s.r1; top += s.high) {
+        for (int64_t left = s.c0; left < s.c1; left += s.wide) {
+            const int64_t bottom = dg_min(top + s.high, s.r1);
+            const int64_t right = dg_min(left + s.wide, s.c1), n_tile = right - left;
+            dg_multiply_float32(call, bottom - top, n_tile, n_batch, a0 + 0 + top * (1), 1, 64, a1 + 0 + left * (1), 3, 1, tile, n_tile, 1);
+            k11_slice(a2, a3, tile - top * n_tile - left, y0, top, bottom, left, right, n_tile);
+        }
     }
 }
 
 // greater_where_sum_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
 // row over (4, 8, batch*8)
-static void k14(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
+static void k13(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
     const int64_t n_batch = call->size[0];
     const int64_t low = dg_share(4, 1, me, count);
     const int64_t high = dg_share(4, 1, me + 1, count);
@@ -340,7 +347,7 @@ static void k14(dg_call *call, int64_t me, int64_t count, const float *a0, const
 
 // matmul: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (8, 4, 9)
-static void k15(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
+static void k14(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
     const int64_t low = dg_share(8, 1, me, count);
     const int64_t high = dg_share(8, 1, me + 1, count);
@@ -351,7 +358,7 @@ static void k15(dg_call *call, int64_t me, int64_t count, const float *a0, const
 
 // sum: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // fold over (8, 36)
-static void k16(int64_t me, int64_t count, const float *a0, float *y0) {
+static void k15(int64_t me, int64_t count, const float *a0, float *y0) {
     double m1[36];
     const int64_t low = dg_share(36, 64, me, count);
     const int64_t high = dg_share(36, 64, me + 1, count);
@@ -375,7 +382,7 @@ static void k16(int64_t me, int64_t count, const float *a0, float *y0) {
 
 // multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
 // map over (36,)
-static void k17(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
+static void k16(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
     const int64_t low = dg_share(36, 64, me, count);
     const int64_t high = dg_share(36, 64, me + 1, count);
     const float r0 = a0[0];
@@ -436,23 +443,18 @@ void part1(dg_call *call, int me, int count) {
     dg_wait(call->barrier, count);
     // exp_sum_log_add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
     few = n_batch*99 + 65 < 262144 ? 1 : count;
-    if (me < few) k9(call, me, few, (const float *)call->at[17], (const int64_t *)call->at[10], (const int64_t *)call->at[9], (float *)call->at[18], call->at[20], call->at[21]);
+    if (me < few) k9(call, me, few, (const float *)call->at[17], (const int64_t *)call->at[10], (const int64_t *)call->at[9], (float *)call->at[18], call->at[19], call->at[20]);
     dg_wait(call->barrier, count);
     few = n_batch*99 + 65 < 262144 ? 1 : count;
-    if (me < few) k9_1(call, me, few, (const float *)call->at[8], (const float *)call->at[6], (float *)call->at[2], (float *)call->at[19], call->at[20], call->at[21]);
+    if (me < few) k9_1(call, me, few, (const float *)call->at[8], (const float *)call->at[6], (float *)call->at[2], (float *)call->at[6], call->at[19], call->at[20]);
     dg_wait(call->barrier, count);
     // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     few = n_batch*652 + 768 < 262144 ? 1 : count;
-    if (me < few) k10(call, me, few, (const float *)call->at[14], (const float *)call->at[18], (float *)call->at[22]);
+    if (me < few) k10(call, me, few, (const float *)call->at[18], (const float *)call->at[5], (float *)call->at[21]);
     dg_wait(call->barrier, count);
-    // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*652 + 768 < 262144 ? 1 : count;
-    if (me < few) k11(call, me, few, (const float *)call->at[18], (const float *)call->at[5], (float *)call->at[23]);
-    dg_wait(call->barrier, count);
-    if (me == 0) {
-        // multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        k12(me, 1, (const float *)call->at[8], (const float *)call->at[22], (const float *)call->at[5], (float *)call->at[5]);
-    }
+    // matmul_multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    few = n_batch*652 + 1924 < 262144 ? 1 : count;
+    if (me < few) k11(call, me, few, (const float *)call->at[14], (const float *)call->at[18], (const float *)call->at[8], (const float *)call->at[5], (float *)call->at[5]);
 }
 
 void part2(dg_call *call, int me, int count) {
@@ -460,17 +462,17 @@ void part2(dg_call *call, int me, int count) {
     int few;
     // greater_where_sum_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
     few = n_batch*3840 + 44 < 262144 ? 1 : count;
-    if (me < few) k14(call, me, few, (const float *)call->at[13], (const float *)call->at[24], (const float *)call->at[8], (const float *)call->at[4], (float *)call->at[28], (float *)call->at[29]);
+    if (me < few) k13(call, me, few, (const float *)call->at[13], (const float *)call->at[22], (const float *)call->at[8], (const float *)call->at[4], (float *)call->at[26], (float *)call->at[4]);
     dg_wait(call->barrier, count);
     // matmul: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     few = n_batch*7936 + 1152 < 262144 ? 1 : count;
-    if (me < few) k15(call, me, few, (const float *)call->at[28], (const float *)call->at[12], (float *)call->at[30]);
+    if (me < few) k14(call, me, few, (const float *)call->at[26], (const float *)call->at[12], (float *)call->at[27]);
     dg_wait(call->barrier, count);
     if (me == 0) {
         // sum: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        k16(me, 1, (const float *)call->at[30], (float *)call->at[31]);
+        k15(me, 1, (const float *)call->at[27], (float *)call->at[28]);
         // multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        k17(me, 1, (const float *)call->at[8], (const float *)call->at[31], (const float *)call->at[3], (float *)call->at[3]);
+        k16(me, 1, (const float *)call->at[8], (const float *)call->at[28], (const float *)call->at[3], (float *)call->at[3]);
     }
 }
 
@@ -480,15 +482,13 @@ v0 = slot(3, (batch, 4, 8, 8), 'float32')
 v0_ = view(v0, (batch, 4, 8, 8), (1, batch*8, batch*32, batch))
 v1 = slot(4, (batch, 4, 4, 4), 'float32')
 t5 = slot(5, (batch, 4, 4, 8), 'float32')
-v2 = slot(13, (batch, 64), 'float32')
+v2 = slot(11, (batch, 64), 'float32')
 v2_ = v2.reshape((batch, 4, 4, 4))
-v3 = slot(14, (batch, 4, 8, 8), 'float32')
+v3 = slot(12, (batch, 4, 8, 8), 'float32')
 v3_ = view(v3, (batch, 4, 8, 8), (1, batch*8, batch*32, batch))
-t15 = slot(15, (4, batch, 4, 4, 4), 'bool')
-t16 = slot(16, (batch, 4, 4, 4), 'uint8')
-t17 = slot(17, (1, batch, 4, 4, 4), 'float32')
-v4 = slot(9, (3,), 'float32')
-v5 = slot(19, (4,), 'float32')
+t13 = slot(13, (4, batch, 4, 4, 4), 'bool')
+t14 = slot(14, (batch, 4, 4, 4), 'uint8')
+t15 = slot(15, (1, batch, 4, 4, 4), 'float32')
 
 
 def step(x, t, out_loss):
@@ -507,15 +507,11 @@ def step(x, t, out_loss):
     # add_max_subtract: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     # exp_sum_log_add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
     # matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    # matmul_multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
     # max_pool2d_grad: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    lib.max_pool2d_grad(v2_, v0_, v1, v3_, (2, 2), (2, 2), ((0, 0), (0, 0)), t15, t16, t17)
+    lib.max_pool2d_grad(v2_, v0_, v1, v3_, (2, 2), (2, 2), ((0, 0), (0, 0)), t13, t14, t15)
     part2()
     # greater_where_sum_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
     # matmul: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     # sum: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     # multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-    # new values
-    np.copyto(p4_bias, v4)
-    np.copyto(p0_bias, v5)

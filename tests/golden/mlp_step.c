@@ -46,91 +46,46 @@ static void k1_1(dg_call *call, int64_t me, int64_t count, const int64_t *a0, in
     }
 }
 
-// equal: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch, 3)
-static void k2(dg_call *call, int64_t me, int64_t count, const int64_t *a0, const int64_t *a1, dg_bool *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch, 1, me, count);
-    const int64_t high = dg_share(n_batch, 1, me + 1, count);
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const int64_t r0 = a0[i0];
-        #pragma omp simd
-        for (int64_t i1 = 0; i1 < 3; i1++) {
-            const int64_t r1 = a1[i1];
-            // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-            const dg_bool r2 = dg_equal(r0, r1);
-            y0[i0 * 3 + i1] = r2;
-        }
-    }
-}
-
-// divide_where: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch*3,)
-static void k3(dg_call *call, int64_t me, int64_t count, const dg_bool *a0, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch*3, 64, me, count);
-    const int64_t high = dg_share(n_batch*3, 64, me + 1, count);
-    // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    const float r1 = (-1.0f) / dg_to_float32((n_batch));
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const dg_bool r0 = a0[i0];
-        const float r2 = r0 ? r1 : 0.0f;
-        y0[i0] = r2;
-    }
-}
-
-// matmul: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// matmul_add_relu: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch, 6)
-static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
-    const int64_t n_batch = call->size[0];
-    dg_matmul_float32(call, me, count, n_batch, 6, 8, a0 + 0, 8, 1, a1 + 0, 6, 1, y0 + 0, 6, 1);
-}
-
-// add_relu: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch, 6)
-static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch, 1, me, count);
-    const int64_t high = dg_share(n_batch, 1, me + 1, count);
-    for (int64_t i0 = low; i0 < high; i0++) {
+static void k2_slice(const float *a0, const float *a1, float *y0, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
+    for (int64_t i0 = top; i0 < bottom; i0++) {
         #pragma omp simd
-        for (int64_t i1 = 0; i1 < 6; i1++) {
-            const float r0 = a0[i0 * 6 + i1];
-            const float r1 = a1[i1];
+        for (int64_t i1 = left; i1 < right; i1++) {
+            const float r0 = a0[i1];
+            const float r1 = a1[i0 * n_tile + i1];
             // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-            const float r2 = r0 + r1;
+            const float r2 = r1 + r0;
             const float r3 = dg_relu(r2);
             y0[i0 * 6 + i1] = r3;
         }
     }
 }
 
-// greater: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch*6,)
-static void k6(dg_call *call, int64_t me, int64_t count, const float *a0, dg_bool *y0) {
+static void k2(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
     const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch*6, 64, me, count);
-    const int64_t high = dg_share(n_batch*6, 64, me + 1, count);
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
-        // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const dg_bool r1 = dg_greater(r0, 0.0f);
-        y0[i0] = r1;
+    _Alignas(64) float tile[DG_TILE / sizeof(float)];
+    const dg_slice s = dg_slice_of(n_batch, 6, sizeof *tile, me, count);
+    for (int64_t top = s.r0; top < s.r1; top += s.high) {
+        for (int64_t left = s.c0; left < s.c1; left += s.wide) {
+            const int64_t bottom = dg_min(top + s.high, s.r1);
+            const int64_t right = dg_min(left + s.wide, s.c1), n_tile = right - left;
+            dg_multiply_float32(call, bottom - top, n_tile, 8, a0 + 0 + top * (8), 8, 1, a1 + 0 + left * (1), 6, 1, tile, n_tile, 1);
+            k2_slice(a2, tile - top * n_tile - left, y0, top, bottom, left, right, n_tile);
+        }
     }
 }
 
 // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch, 3)
-static void k7(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
+static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
     dg_matmul_float32(call, me, count, n_batch, 3, 6, a0 + 0, 6, 1, a1 + 0, 3, 1, y0 + 0, 3, 1);
 }
 
 // add_max_subtract: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // row over (batch, 3)
-static void k8(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
     const int64_t n_batch = call->size[0];
     const int64_t low = dg_share(n_batch, 1, me, count);
     const int64_t high = dg_share(n_batch, 1, me + 1, count);
@@ -162,343 +117,235 @@ static void k8(dg_call *call, int64_t me, int64_t count, const float *a0, const 
     }
 }
 
-// where_sum: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// fold over (batch, 3)
-static void k9(dg_call *call, int64_t me, int64_t count, const dg_bool *a0, const float *a1, float *y0) {
+// exp_sum_log_add: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// row over (batch, 3)
+static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const int64_t *a1, const int64_t *a2, float *y1, char *t0, char *t1) {
     const int64_t n_batch = call->size[0];
+    double *const m17 = (double *)(t0 + me * dg_padded(24));
+    double *const m10 = (double *)(t1 + me * dg_padded(8));
     const int64_t low = dg_share(n_batch, 1, me, count);
     const int64_t high = dg_share(n_batch, 1, me + 1, count);
-    for (int64_t i0 = low; i0 < high; i0++) {
-        double f3 = 0.0;
-        {
-            float s3 = 0.0f;
-            #pragma omp simd reduction(+:s3)
-            for (int64_t i1 = 0; i1 < 3; i1++) {
-                const dg_bool r0 = a0[i0 * 3 + i1];
-                const float r1 = a1[i0 * 3 + i1];
-                // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-                const float r2 = r0 ? r1 : 0.0f;
-                s3 += r2;
-            }
-            f3 += s3;
-        }
-        const float r3 = f3;
-        y0[i0] = r3;
+    // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    const float r11 = (-1.0f) / dg_to_float32((n_batch));
+    const float r13 = 1.0f / dg_to_float32((n_batch));
+    m10[0] = 0.0;
+    for (int64_t i1 = 0; i1 < 3; i1++) {
+        m17[i1] = 0.0;
     }
-}
-
-// exp: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch*3,)
-static void k10(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch*3, 64, me, count);
-    const int64_t high = dg_share(n_batch*3, 64, me + 1, count);
-    #pragma omp simd
     for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
-        // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const float r1 = dg_exp(r0);
-        y0[i0] = r1;
-    }
-}
-
-// sum: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// fold over (batch, 3)
-static void k11(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch, 1, me, count);
-    const int64_t high = dg_share(n_batch, 1, me + 1, count);
-    for (int64_t i0 = low; i0 < high; i0++) {
-        double f1 = 0.0;
+        const int64_t r1 = a1[i0];
+        double f4 = 0.0;
+        double f8 = 0.0;
         {
-            float s1 = 0.0f;
-            #pragma omp simd reduction(+:s1)
+            float s4 = 0.0f;
+            float s8 = 0.0f;
+            #pragma omp simd reduction(+:s4) reduction(+:s8)
             for (int64_t i1 = 0; i1 < 3; i1++) {
                 const float r0 = a0[i0 * 3 + i1];
-                s1 += r0;
+                const int64_t r2 = a2[i1];
+                const float r3 = dg_exp(r0);
+                y1[i0 * 3 + i1] = r3;
+                s4 += r3;
+                const dg_bool r6 = dg_equal(r1, r2);
+                const float r7 = r6 ? r0 : 0.0f;
+                s8 += r7;
             }
-            f1 += s1;
+            f4 += s4;
+            f8 += s8;
         }
-        // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const float r1 = f1;
-        y0[i0] = r1;
-    }
-}
-
-// log_subtract_sum_divide: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// fold over (batch,)
-static void k12(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, char *t0) {
-    const int64_t n_batch = call->size[0];
-    double *const m4 = (double *)(t0 + me * dg_padded(8));
-    const int64_t low = dg_share(n_batch, 64, me, count);
-    const int64_t high = dg_share(n_batch, 64, me + 1, count);
-    m4[0] = 0.0;
-    for (int64_t s = low; s < high; s += 1024) {
-        const int64_t e = dg_min(s + 1024, high);
-        float s4 = 0.0f;
-        #pragma omp simd reduction(+:s4)
-        for (int64_t i0 = s; i0 < e; i0++) {
-            const float r0 = a0[i0];
-            const float r1 = a1[i0];
-            // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-            const float r2 = dg_log(r0);
-            const float r3 = r2 - r1;
-            s4 += r3;
-        }
-        m4[0] += s4;
-    }
-}
-
-static void k12_1(dg_call *call, int64_t me, int64_t count, float *y0, char *t0) {
-    const int64_t n_batch = call->size[0];
-    double *const m4 = (double *)(t0 + me * dg_padded(8));
-    if (me) return;
-    for (int64_t other = 1; other < count; other++) {
-        const double *const part = (const double *)(t0 + other * dg_padded(8));
-        m4[0] += part[0];
-    }
-    // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    const float r4 = m4[0];
-    const float r5 = r4 / dg_to_float32((n_batch));
-    y0[0] = r5;
-}
-
-// divide: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch,)
-static void k13(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch, 64, me, count);
-    const int64_t high = dg_share(n_batch, 64, me + 1, count);
-    // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    const float r1 = 1.0f / dg_to_float32((n_batch));
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
-        const float r2 = r1 / r0;
-        y0[i0] = r2;
-    }
-}
-
-// multiply_add: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch, 3)
-static void k14(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch, 1, me, count);
-    const int64_t high = dg_share(n_batch, 1, me + 1, count);
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
+        const float r4 = f4;
+        const float r5 = dg_log(r4);
+        const float r8 = f8;
+        const float r9 = r5 - r8;
+        m10[0] += r9;
+        const float r14 = r13 / r4;
         #pragma omp simd
         for (int64_t i1 = 0; i1 < 3; i1++) {
-            const float r1 = a1[i0 * 3 + i1];
-            const float r2 = a2[i0 * 3 + i1];
-            // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-            const float r3 = r0 * r1;
-            const float r4 = r2 + r3;
-            y0[i0 * 3 + i1] = r4;
+            const int64_t r2 = a2[i1];
+            const dg_bool r6 = dg_equal(r1, r2);
+            const float r12 = r6 ? r11 : 0.0f;
+            const float r15 = r14 * y1[i0 * 3 + i1];
+            const float r16 = r12 + r15;
+            y1[i0 * 3 + i1] = r16;
+            m17[i1] += r16;
         }
     }
 }
 
-// matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// call over (6, 3)
-static void k15(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
+static void k5_1(dg_call *call, int64_t me, int64_t count, float *y0, float *y2, char *t0, char *t1) {
     const int64_t n_batch = call->size[0];
-    dg_matmul_float32(call, me, count, 6, 3, n_batch, a0 + 0, 1, 6, a1 + 0, 3, 1, y0 + 0, 3, 1);
+    double *const m17 = (double *)(t0 + me * dg_padded(24));
+    double *const m10 = (double *)(t1 + me * dg_padded(8));
+    if (me) return;
+    for (int64_t other = 1; other < count; other++) {
+        const double *const part = (const double *)(t1 + other * dg_padded(8));
+        m10[0] += part[0];
+    }
+    for (int64_t other = 1; other < count; other++) {
+        const double *const part = (const double *)(t0 + other * dg_padded(24));
+        for (int64_t i1 = 0; i1 < 3; i1++) {
+            m17[i1] += part[i1];
+        }
+    }
+    // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    const float r10 = m10[0];
+    const float r18 = r10 / dg_to_float32((n_batch));
+    y0[0] = r18;
+    #pragma omp simd
+    for (int64_t i1 = 0; i1 < 3; i1++) {
+        const float r17 = m17[i1];
+        y2[i1] = r17;
+    }
 }
 
-// multiply_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-// map over (18,)
-static void k16(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t low = dg_share(18, 64, me, count);
-    const int64_t high = dg_share(18, 64, me + 1, count);
+// multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+// map over (3,)
+static void k6(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
+    const int64_t low = dg_share(3, 64, me, count);
+    const int64_t high = dg_share(3, 64, me + 1, count);
+    const float r2 = a2[0];
     #pragma omp simd
     for (int64_t i0 = low; i0 < high; i0++) {
         const float r0 = a0[i0];
         const float r1 = a1[i0];
+        const float r3 = a3[i0];
         // tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-        const float r2 = 0.9f * r0;
-        const float r3 = r2 + r1;
-        y0[i0] = r3;
-    }
-}
-
-// multiply_sum_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-// fold over (batch, 3)
-static void k17(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t n_batch = call->size[0];
-    double m3[256];
-    const int64_t low = dg_share(3, 64, me, count);
-    const int64_t high = dg_share(3, 64, me + 1, count);
-    for (int64_t s = low; s < high; s += 256) {
-        const int64_t e = dg_min(s + 256, high);
-        for (int64_t i1 = s; i1 < e; i1++) {
-            m3[(i1 - s)] = 0.0;
-        }
-        for (int64_t i0 = 0; i0 < n_batch; i0++) {
-            #pragma omp simd
-            for (int64_t i1 = s; i1 < e; i1++) {
-                const float r1 = a1[i0 * 3 + i1];
-                m3[(i1 - s)] += r1;
-            }
-        }
-        #pragma omp simd
-        for (int64_t i1 = s; i1 < e; i1++) {
-            const float r0 = a0[i1];
-            // tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-            const float r2 = 0.9f * r0;
-            // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-            const float r3 = m3[(i1 - s)];
-            // tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-            const float r4 = r2 + r3;
-            y0[i1] = r4;
-        }
-    }
-}
-
-// multiply_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-// map over (3,)
-static void k18(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
-    const int64_t low = dg_share(3, 64, me, count);
-    const int64_t high = dg_share(3, 64, me + 1, count);
-    const float r0 = a0[0];
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r1 = a1[i0];
-        const float r2 = a2[i0];
-        // tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-        const float r3 = r0 * r1;
-        const float r4 = r2 - r3;
-        y0[i0] = r4;
+        const float r4 = 0.9f * r0;
+        const float r5 = r4 + r1;
+        y0[i0] = r5;
+        const float r6 = r2 * r5;
+        const float r7 = r3 - r6;
+        y1[i0] = r7;
     }
 }
 
 // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch, 6)
-static void k19(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
+static void k7(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
     dg_matmul_float32(call, me, count, n_batch, 6, 3, a0 + 0, 3, 1, a1 + 0, 1, 3, y0 + 0, 6, 1);
 }
 
-// where: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch*6,)
-static void k20(dg_call *call, int64_t me, int64_t count, const dg_bool *a0, const float *a1, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch*6, 64, me, count);
-    const int64_t high = dg_share(n_batch*6, 64, me + 1, count);
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const dg_bool r0 = a0[i0];
-        const float r1 = a1[i0];
-        // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const float r2 = r0 ? r1 : 0.0f;
-        y0[i0] = r2;
+// matmul_multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+// call over (6, 3)
+static void k8_slice(const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
+    const float r1 = a1[0];
+    for (int64_t i0 = top; i0 < bottom; i0++) {
+        #pragma omp simd
+        for (int64_t i1 = left; i1 < right; i1++) {
+            const float r0 = a0[i0 * 3 + i1];
+            const float r2 = a2[i0 * 3 + i1];
+            const float r3 = a3[i0 * n_tile + i1];
+            // tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+            const float r4 = 0.9f * r0;
+            const float r5 = r4 + r3;
+            y0[i0 * 3 + i1] = r5;
+            const float r6 = r1 * r5;
+            const float r7 = r2 - r6;
+            y1[i0 * 3 + i1] = r7;
+        }
     }
 }
 
-// multiply_sum_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-// fold over (batch, 6)
-static void k21(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+static void k8(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, const float *a4, float *y0, float *y1) {
     const int64_t n_batch = call->size[0];
-    double m3[256];
+    _Alignas(64) float tile[DG_TILE / sizeof(float)];
+    const dg_slice s = dg_slice_of(6, 3, sizeof *tile, me, count);
+    for (int64_t top = s.r0; top < s.r1; top += s.high) {
+        for (int64_t left = s.c0; left < s.c1; left += s.wide) {
+            const int64_t bottom = dg_min(top + s.high, s.r1);
+            const int64_t right = dg_min(left + s.wide, s.c1), n_tile = right - left;
+            dg_multiply_float32(call, bottom - top, n_tile, n_batch, a0 + 0 + top * (1), 1, 6, a1 + 0 + left * (1), 3, 1, tile, n_tile, 1);
+            k8_slice(a2, a3, a4, tile - top * n_tile - left, y0, y1, top, bottom, left, right, n_tile);
+        }
+    }
+}
+
+// greater_where_sum: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// row over (batch, 6)
+static void k9(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0, float *y1) {
+    const int64_t n_batch = call->size[0];
+    double m4[256];
     const int64_t low = dg_share(6, 64, me, count);
     const int64_t high = dg_share(6, 64, me + 1, count);
     for (int64_t s = low; s < high; s += 256) {
         const int64_t e = dg_min(s + 256, high);
         for (int64_t i1 = s; i1 < e; i1++) {
-            m3[(i1 - s)] = 0.0;
+            m4[(i1 - s)] = 0.0;
         }
         for (int64_t i0 = 0; i0 < n_batch; i0++) {
             #pragma omp simd
             for (int64_t i1 = s; i1 < e; i1++) {
+                const float r0 = a0[i0 * 6 + i1];
                 const float r1 = a1[i0 * 6 + i1];
-                m3[(i1 - s)] += r1;
+                // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+                const dg_bool r2 = dg_greater(r0, 0.0f);
+                const float r3 = r2 ? r1 : 0.0f;
+                y0[i0 * 6 + i1] = r3;
+                m4[(i1 - s)] += r3;
             }
         }
         #pragma omp simd
         for (int64_t i1 = s; i1 < e; i1++) {
-            const float r0 = a0[i1];
-            // tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-            const float r2 = 0.9f * r0;
-            // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-            const float r3 = m3[(i1 - s)];
-            // tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-            const float r4 = r2 + r3;
-            y0[i1] = r4;
+            const float r4 = m4[(i1 - s)];
+            y1[i1] = r4;
         }
     }
 }
 
-// matmul: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// matmul_multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
 // call over (8, 6)
-static void k22(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
-    const int64_t n_batch = call->size[0];
-    dg_matmul_float32(call, me, count, 8, 6, n_batch, a0 + 0, 1, 8, a1 + 0, 6, 1, y0 + 0, 6, 1);
+static void k10_slice(const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
+    const float r1 = a1[0];
+    for (int64_t i0 = top; i0 < bottom; i0++) {
+        #pragma omp simd
+        for (int64_t i1 = left; i1 < right; i1++) {
+            const float r0 = a0[i0 * 6 + i1];
+            const float r2 = a2[i0 * 6 + i1];
+            const float r3 = a3[i0 * n_tile + i1];
+            // tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+            const float r4 = 0.9f * r0;
+            const float r5 = r4 + r3;
+            y0[i0 * 6 + i1] = r5;
+            const float r6 = r1 * r5;
+            const float r7 = r2 - r6;
+            y1[i0 * 6 + i1] = r7;
+        }
+    }
 }
 
-// multiply_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-// map over (48,)
-static void k23(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t low = dg_share(48, 64, me, count);
-    const int64_t high = dg_share(48, 64, me + 1, count);
+static void k10(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, const float *a4, float *y0, float *y1) {
+    const int64_t n_batch = call->size[0];
+    _Alignas(64) float tile[DG_TILE / sizeof(float)];
+    const dg_slice s = dg_slice_of(8, 6, sizeof *tile, me, count);
+    for (int64_t top = s.r0; top < s.r1; top += s.high) {
+        for (int64_t left = s.c0; left < s.c1; left += s.wide) {
+            const int64_t bottom = dg_min(top + s.high, s.r1);
+            const int64_t right = dg_min(left + s.wide, s.c1), n_tile = right - left;
+            dg_multiply_float32(call, bottom - top, n_tile, n_batch, a0 + 0 + top * (1), 1, 8, a1 + 0 + left * (1), 6, 1, tile, n_tile, 1);
+            k10_slice(a2, a3, a4, tile - top * n_tile - left, y0, y1, top, bottom, left, right, n_tile);
+        }
+    }
+}
+
+// multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+// map over (6,)
+static void k11(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
+    const int64_t low = dg_share(6, 64, me, count);
+    const int64_t high = dg_share(6, 64, me + 1, count);
+    const float r2 = a2[0];
     #pragma omp simd
     for (int64_t i0 = low; i0 < high; i0++) {
         const float r0 = a0[i0];
         const float r1 = a1[i0];
+        const float r3 = a3[i0];
         // tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-        const float r2 = 0.9f * r0;
-        const float r3 = r2 + r1;
-        y0[i0] = r3;
-    }
-}
-
-// multiply_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-// map over (6,)
-static void k24(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
-    const int64_t low = dg_share(6, 64, me, count);
-    const int64_t high = dg_share(6, 64, me + 1, count);
-    const float r0 = a0[0];
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r1 = a1[i0];
-        const float r2 = a2[i0];
-        // tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-        const float r3 = r0 * r1;
-        const float r4 = r2 - r3;
-        y0[i0] = r4;
-    }
-}
-
-// multiply_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-// map over (18,)
-static void k25(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
-    const int64_t low = dg_share(18, 64, me, count);
-    const int64_t high = dg_share(18, 64, me + 1, count);
-    const float r0 = a0[0];
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r1 = a1[i0];
-        const float r2 = a2[i0];
-        // tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-        const float r3 = r0 * r1;
-        const float r4 = r2 - r3;
-        y0[i0] = r4;
-    }
-}
-
-// multiply_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-// map over (48,)
-static void k26(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
-    const int64_t low = dg_share(48, 64, me, count);
-    const int64_t high = dg_share(48, 64, me + 1, count);
-    const float r0 = a0[0];
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r1 = a1[i0];
-        const float r2 = a2[i0];
-        // tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-        const float r3 = r0 * r1;
-        const float r4 = r2 - r3;
-        y0[i0] = r4;
+        const float r4 = 0.9f * r0;
+        const float r5 = r4 + r1;
+        y0[i0] = r5;
+        const float r6 = r2 * r5;
+        const float r7 = r3 - r6;
+        y1[i0] = r7;
     }
 }
 
@@ -518,111 +365,54 @@ void part0(dg_call *call, int me, int count) {
     few = n_batch*17 < 262144 ? 1 : count;
     if (me < few) k1_1(call, me, few, (const int64_t *)call->at[1], (int64_t *)call->at[14]);
     dg_wait(call->barrier, count);
-    // equal: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*14 + 24 < 262144 ? 1 : count;
-    if (me < few) k2(call, me, few, (const int64_t *)call->at[14], (const int64_t *)call->at[13], (dg_bool *)call->at[15]);
-    dg_wait(call->barrier, count);
-    // divide_where: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*18 + 1 < 262144 ? 1 : count;
-    if (me < few) k3(call, me, few, (const dg_bool *)call->at[15], (float *)call->at[16]);
-    dg_wait(call->barrier, count);
-    // matmul: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*152 + 192 < 262144 ? 1 : count;
-    if (me < few) k4(call, me, few, (const float *)call->at[0], (const float *)call->at[3], (float *)call->at[17]);
-    dg_wait(call->barrier, count);
-    // add_relu: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*60 + 24 < 262144 ? 1 : count;
-    if (me < few) k5(call, me, few, (const float *)call->at[17], (const float *)call->at[4], (float *)call->at[17]);
-    dg_wait(call->barrier, count);
-    // greater: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*36 < 262144 ? 1 : count;
-    if (me < few) k6(call, me, few, (const float *)call->at[17], (dg_bool *)call->at[18]);
+    // matmul_add_relu: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    few = n_batch*164 + 216 < 262144 ? 1 : count;
+    if (me < few) k2(call, me, few, (const float *)call->at[0], (const float *)call->at[3], (const float *)call->at[4], (float *)call->at[15]);
     dg_wait(call->barrier, count);
     // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     few = n_batch*72 + 72 < 262144 ? 1 : count;
-    if (me < few) k7(call, me, few, (const float *)call->at[17], (const float *)call->at[5], (float *)call->at[19]);
+    if (me < few) k3(call, me, few, (const float *)call->at[15], (const float *)call->at[5], (float *)call->at[16]);
     dg_wait(call->barrier, count);
     // add_max_subtract: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     few = n_batch*33 + 12 < 262144 ? 1 : count;
-    if (me < few) k8(call, me, few, (const float *)call->at[19], (const float *)call->at[6], (float *)call->at[20]);
+    if (me < few) k4(call, me, few, (const float *)call->at[16], (const float *)call->at[6], (float *)call->at[17]);
     dg_wait(call->barrier, count);
-    // where_sum: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*25 < 262144 ? 1 : count;
-    if (me < few) k9(call, me, few, (const dg_bool *)call->at[15], (const float *)call->at[20], (float *)call->at[21]);
+    // exp_sum_log_add: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    few = n_batch*99 + 43 < 262144 ? 1 : count;
+    if (me < few) k5(call, me, few, (const float *)call->at[17], (const int64_t *)call->at[14], (const int64_t *)call->at[13], (float *)call->at[18], call->at[20], call->at[21]);
     dg_wait(call->barrier, count);
-    // exp: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*54 < 262144 ? 1 : count;
-    if (me < few) k10(call, me, few, (const float *)call->at[20], (float *)call->at[20]);
-    dg_wait(call->barrier, count);
-    // sum: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*19 < 262144 ? 1 : count;
-    if (me < few) k11(call, me, few, (const float *)call->at[20], (float *)call->at[22]);
-    dg_wait(call->barrier, count);
-    // log_subtract_sum_divide: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*20 + 5 < 262144 ? 1 : count;
-    if (me < few) k12(call, me, few, (const float *)call->at[22], (const float *)call->at[21], call->at[23]);
-    dg_wait(call->barrier, count);
-    few = n_batch*20 + 5 < 262144 ? 1 : count;
-    if (me < few) k12_1(call, me, few, (float *)call->at[2], call->at[23]);
-    dg_wait(call->barrier, count);
-    // divide: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*9 + 1 < 262144 ? 1 : count;
-    if (me < few) k13(call, me, few, (const float *)call->at[22], (float *)call->at[22]);
-    dg_wait(call->barrier, count);
-    // multiply_add: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*46 < 262144 ? 1 : count;
-    if (me < few) k14(call, me, few, (const float *)call->at[22], (const float *)call->at[20], (const float *)call->at[16], (float *)call->at[20]);
-    dg_wait(call->barrier, count);
-    // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*72 + 72 < 262144 ? 1 : count;
-    if (me < few) k15(call, me, few, (const float *)call->at[17], (const float *)call->at[20], (float *)call->at[24]);
+    few = n_batch*99 + 43 < 262144 ? 1 : count;
+    if (me < few) k5_1(call, me, few, (float *)call->at[2], (float *)call->at[19], call->at[20], call->at[21]);
     dg_wait(call->barrier, count);
     if (me == 0) {
-        // multiply_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-        k16(me, 1, (const float *)call->at[11], (const float *)call->at[24], (float *)call->at[11]);
-    }
-    dg_wait(call->barrier, count);
-    // multiply_sum_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-    few = n_batch*15 + 30 < 262144 ? 1 : count;
-    if (me < few) k17(call, me, few, (const float *)call->at[12], (const float *)call->at[20], (float *)call->at[25]);
-    dg_wait(call->barrier, count);
-    if (me == 0) {
-        // multiply_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-        k18(me, 1, (const float *)call->at[9], (const float *)call->at[25], (const float *)call->at[6], (float *)call->at[6]);
+        // multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+        k6(me, 1, (const float *)call->at[12], (const float *)call->at[19], (const float *)call->at[9], (const float *)call->at[6], (float *)call->at[12], (float *)call->at[6]);
     }
     dg_wait(call->barrier, count);
     // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     few = n_batch*72 + 72 < 262144 ? 1 : count;
-    if (me < few) k19(call, me, few, (const float *)call->at[20], (const float *)call->at[5], (float *)call->at[26]);
+    if (me < few) k7(call, me, few, (const float *)call->at[18], (const float *)call->at[5], (float *)call->at[22]);
     dg_wait(call->barrier, count);
-    // where: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*60 < 262144 ? 1 : count;
-    if (me < few) k20(call, me, few, (const dg_bool *)call->at[18], (const float *)call->at[26], (float *)call->at[26]);
+    // matmul_multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+    few = n_batch*72 + 364 < 262144 ? 1 : count;
+    if (me < few) k8(call, me, few, (const float *)call->at[15], (const float *)call->at[18], (const float *)call->at[11], (const float *)call->at[9], (const float *)call->at[5], (float *)call->at[11], (float *)call->at[5]);
     dg_wait(call->barrier, count);
-    // multiply_sum_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-    few = n_batch*30 + 60 < 262144 ? 1 : count;
-    if (me < few) k21(call, me, few, (const float *)call->at[10], (const float *)call->at[26], (float *)call->at[27]);
+    // greater_where_sum: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    few = n_batch*90 + 24 < 262144 ? 1 : count;
+    if (me < few) k9(call, me, few, (const float *)call->at[15], (const float *)call->at[22], (float *)call->at[15], (float *)call->at[23]);
     dg_wait(call->barrier, count);
-    // matmul: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*152 + 192 < 262144 ? 1 : count;
-    if (me < few) k22(call, me, few, (const float *)call->at[0], (const float *)call->at[26], (float *)call->at[28]);
+    // matmul_multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+    few = n_batch*152 + 964 < 262144 ? 1 : count;
+    if (me < few) k10(call, me, few, (const float *)call->at[0], (const float *)call->at[15], (const float *)call->at[8], (const float *)call->at[9], (const float *)call->at[3], (float *)call->at[8], (float *)call->at[3]);
     dg_wait(call->barrier, count);
     if (me == 0) {
-        // multiply_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-        k23(me, 1, (const float *)call->at[8], (const float *)call->at[28], (float *)call->at[8]);
-        // multiply_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-        k24(me, 1, (const float *)call->at[9], (const float *)call->at[27], (const float *)call->at[4], (float *)call->at[4]);
-        // multiply_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-        k25(me, 1, (const float *)call->at[9], (const float *)call->at[11], (const float *)call->at[5], (float *)call->at[5]);
-        // multiply_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-        k26(me, 1, (const float *)call->at[9], (const float *)call->at[8], (const float *)call->at[3], (float *)call->at[3]);
+        // multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+        k11(me, 1, (const float *)call->at[10], (const float *)call->at[23], (const float *)call->at[9], (const float *)call->at[4], (float *)call->at[10], (float *)call->at[4]);
     }
 }
 
 p0_weight, p0_bias, p2_weight, p2_bias, iteration, momentum_0_weight, lr, momentum_0_bias, momentum_2_weight, momentum_2_bias, = parameters
 c0, = constants
-v0 = slot(11, (3,), 'float32')
-v1 = slot(13, (6,), 'float32')
 
 
 def step(x, t, out_loss):
@@ -630,31 +420,13 @@ def step(x, t, out_loss):
     # add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
     # check_index: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     if bad and bad[0] == 0: raise lib.bad_value(bad[1], bad[2], 'target')
-    # equal: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # divide_where: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # matmul: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # add_relu: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # greater: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # matmul_add_relu: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     # matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     # add_max_subtract: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # where_sum: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # exp: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # sum: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # log_subtract_sum_divide: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # divide: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # multiply_add: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # exp_sum_log_add: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
     # matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # multiply_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-    # multiply_sum_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-    # multiply_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-    # matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # where: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # multiply_sum_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-    # matmul: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # multiply_add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-    # multiply_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-    # multiply_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-    # multiply_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-    # new values
-    np.copyto(momentum_2_bias, v0)
-    np.copyto(momentum_0_bias, v1)
+    # matmul_multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+    # greater_where_sum: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # matmul_multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+    # multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
