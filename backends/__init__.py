@@ -43,7 +43,7 @@ class Bound:
     run: Callable[..., None]
     allocated: int  # bytes really taken for the arena
     direct: Callable[..., Callable[[Mapping[str, Any]], list[Any] | None] | None] | None = None
-    # ^ for steps that are short whatever the number of threads: as `direct` of runtime.Call
+    # ^ as `direct` of runtime.Call, where a whole call can be left to the backend
 
 
 class Program(Protocol):

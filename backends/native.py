@@ -255,9 +255,9 @@ class NativeProgram:
     def bind(self, sizes: Mapping[str, int], tick: Callable[[], None] | None = None) -> Bound:
         """Memory for these sizes, and the step over it."""
         plan, graph = self.plan, self.plan.schedule.graph
-        team = threads()
         efforts = [bind(_effort(k), sizes) for k in plan.schedule.kernels if _compiled(k)]
-        team = team if max(efforts, default=0) >= _SMALL else 1
+        asked = threads() if max(efforts, default=0) >= _SMALL else None
+        team, holding = asked or 1, sum(efforts) < _SMALL
         binding = plan.bind(sizes, team)
         arena = np.empty(binding.peak_bytes + 64, np.uint8)
         start = -arena.ctypes.data % 64
@@ -291,12 +291,13 @@ class NativeProgram:
         for k in range(count):
             scope[f"part{k}"] = call.caller(
                 runtime.address(program, f"part{k}"), None if k == 0 else 0, threads=team,
-                holding=sum(efforts) < _SMALL,
+                holding=holding,
             )
         exec(code, scope)
         direct = None
-        if tick is None and self.whole and sum(efforts) < _SMALL:
-            direct = partial(call.direct, runtime.address(program, "part0"))
+        if tick is None and self.whole:
+            first = runtime.address(program, "part0")
+            direct = partial(call.direct, first, threads=team, asked=asked, holding=holding)
         return Bound(binding, scope["step"], binding.peak_bytes, direct)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import BackendError, toolchain
+from deepgraph.config import default, setting
 
 Caller = Callable[..., tuple[int, int, int] | None]
 Feeds = Sequence[tuple[str, np.dtype[Any], tuple[int, ...]]]
@@ -33,8 +34,8 @@ class _Feed(ctypes.Structure):
     )  # fmt: skip
 
 
-class _Parameter(ctypes.Structure):
-    _fields_ = tuple((name, ctypes.py_object) for name in ("copies", "acquire", "release"))
+class _Lock(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.py_object) for name in ("acquire", "release", "copies"))
 
 
 class _Array(ctypes.Structure):
@@ -91,14 +92,16 @@ class Call:
         return made
 
     def direct(
-        self, part: int, feeds: Feeds, makers: Sequence[Maker], parameters: Sequence[Parameter]
+        self, part: int, feeds: Feeds, makers: Sequence[Maker], parameters: Sequence[Parameter],
+        own: threading.RLock, *, threads: int = 1, asked: int | None = None, holding: bool = False,
     ) -> Direct | None:
-        """A function of a dict of feeds that is all of a short step whose only part this is.
+        """A function of a dict of feeds that is all of a step whose only part this is.
 
         It gives the results, or None where feeds are not just as said here (by name, of this dtype
-        and shape, contiguous, aligned) or a parameter's lock is taken: then nothing was done, and
-        the call goes the long way. One thread runs the part, and holds the interpreter's lock, so
-        that no other call of this step comes between: the part's other callers must hold it too.
+        and shape, contiguous, aligned), another number of threads is `asked` for (None: that does
+        not matter), or a parameter's lock or the step's `own` is taken: then nothing was done, and
+        the call goes the long way. `threads` and `holding` are as for a caller; `own` is not taken
+        where the interpreter's lock is held, as then it must be by the part's other callers.
         A part that notes a bad index must have changed no parameter: the long way meets it again.
         None where there are too many feeds.
         """
@@ -110,15 +113,20 @@ class Call:
             for (name, dtype, shape), held in zip(feeds, shapes, strict=True)
         ))  # fmt: skip
         made = (ctypes.py_object * len(makers))(*makers)  # type: ignore[misc]
-        locked = (_Parameter * len(parameters))(*(
-            _Parameter(copies, partial(lock.acquire, False), lock.release)
-            for copies, lock in parameters
-        ))  # fmt: skip
+        locks = [_Lock(*_tries(lock), copies) for copies, lock in parameters]
+        if not holding:
+            locks.append(_Lock(*_tries(own)))
+        held = (_Lock * len(locks))(*locks)
         function: Direct = library().dg_step(
-            part, ctypes.addressof(self._struct), (self, shapes, given, made, locked), given, made,
-            locked, len(feeds), len(makers), len(parameters),
+            part, ctypes.addressof(self._struct), (self, shapes, given, made, held), given, made,
+            held, len(feeds), len(makers), len(locks), threads, asked or 0, holding,
         )  # fmt: skip
         return function
+
+
+def _tries(lock: threading.RLock) -> tuple[Callable[[], bool], Callable[[], None]]:
+    """How a lock is taken if it is free, and given back."""
+    return partial(lock.acquire, False), lock.release
 
 
 def load(source: str) -> ctypes.CDLL:
@@ -147,9 +155,9 @@ def library() -> ctypes.PyDLL:
     few = ctypes.c_int
     found.dg_caller.restype = found.dg_step.restype = thing
     found.dg_caller.argtypes = (pointer, pointer, thing, word, few, few)
-    found.dg_step.argtypes = (pointer, pointer, thing, pointer, pointer, pointer, few, few, few)
-    found.dg_arrays.argtypes, found.dg_arrays.restype = (thing, word), None
-    found.dg_arrays(np.ndarray, _HEADER)
+    found.dg_step.argtypes = (pointer, pointer, thing, *[pointer] * 3, *[few] * 6)
+    found.dg_begin.argtypes, found.dg_begin.restype = (thing, word, thing, few), None
+    found.dg_begin(np.ndarray, _HEADER, setting, default())
     return found
 
 

@@ -9,7 +9,7 @@ from types import TracebackType
 
 from deepgraph.errors import GraphError
 
-_threads: ContextVar[int | None] = ContextVar("deepgraph_threads", default=None)
+setting: ContextVar[int] = ContextVar("deepgraph_threads", default=0)  # 0: as the process has it
 
 
 class config:  # noqa: N801 (called as a function)
@@ -25,7 +25,7 @@ class config:  # noqa: N801 (called as a function)
     def __init__(self, *, threads: int) -> None:
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise GraphError(f"config: threads are 1 or more: got {threads!r}")
-        self._token: Token[int | None] = _threads.set(threads)
+        self._token: Token[int] = setting.set(threads)
 
     def __enter__(self) -> config:
         return self
@@ -34,17 +34,19 @@ class config:  # noqa: N801 (called as a function)
         self, kind: type[BaseException] | None, error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:  # fmt: skip
-        _threads.reset(self._token)
+        setting.reset(self._token)
 
 
 def threads() -> int:
     """How many threads large kernels use here: what `config` says, else the process's default."""
-    return _threads.get() or _default()
+    return setting.get() or default()
 
 
 @cache
-def _default() -> int:
-    """Asked for once: a look at the environment costs more than a small step."""
+def default() -> int:
+    """How many the process uses where nothing is set; asked for once, as a look at the environment
+    costs more than a small step.
+    """
     if not (given := os.environ.get("DEEPGRAPH_THREADS")):
         return processors()
     if not given.isdecimal() or int(given) < 1:

@@ -233,7 +233,7 @@ class Step(Drawn):
         feeds = [(p.name, p.dtype, shape) for p, shape in zip(self._feeds.placeholders, shapes,
                                                               strict=True)]  # fmt: skip
         made: Direct | None = bound.direct(
-            feeds, makers, [(p.copies, p.lock) for p in self._parameters]
+            feeds, makers, [(p.copies, p.lock) for p in self._parameters], self._lock
         )
         return made
 

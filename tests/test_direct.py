@@ -59,6 +59,20 @@ def test_calls_after_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(seen) == 4
 
 
+def test_large_steps_too(
+    monkeypatch: pytest.MonkeyPatch, use_threads: Callable[[int], None]
+) -> None:
+    """Whose binding is for a number of threads, and whose results are of memory that is kept."""
+    step = declared()
+    seen = long_way(step, monkeypatch)
+    for k, (count, ways) in enumerate([(1, 1), (1, 1), (2, 2), (2, 2), (1, 3), (1, 3)]):
+        use_threads(count)
+        for seed in range(2):
+            check(step(**feeds(50_000, k + seed)), feeds(50_000, k + seed))
+        assert len(seen) == ways
+    assert step.memory["results"] < 3 * 2 * 50_000 * 3 * 4
+
+
 def test_results_are_their_own() -> None:
     step = declared()
     kept = [step(**feeds(4, seed)) for seed in range(5)]

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pytest
 
 from deepgraph.backends import runtime, toolchain
+from deepgraph.config import threads as asked
 
 pytestmark = pytest.mark.skipif(toolchain.missing() is not None, reason="no C compiler here")
 
@@ -66,13 +67,12 @@ void scaled(dg_call *call, int me, int count)  /* and a parameter counts the cal
 {
     float *x = (float *)call->at[0], *y = (float *)call->at[2];
     int64_t by = *(int64_t *)call->at[1];
-    for (int64_t k = 0; k < call->size[0]; k++)
+    for (int64_t k = me; k < call->size[0]; k += count)
         y[k] = x[k] * by;
     if (by < 0)
         dg_fault(call, 3, by, 0);
-    else
+    else if (me == 0)
         *(int64_t *)call->at[3] += 1;
-    (void)me, (void)count;
 }
 """
 THREADS = [1, 2, 3, 8]
@@ -249,18 +249,31 @@ def test_a_child_forked_by_a_thread(parts: ctypes.CDLL) -> None:
     rounds.check(2)
 
 
+HOW: dict[str, dict[str, Any]] = {
+    "holding": {"holding": True}, "alone": {}, "together": {"threads": 3, "asked": 2},
+}  # fmt: skip
+
+
+@pytest.fixture(params=HOW)
+def how(request: pytest.FixtureRequest, use_threads: Callable[[int], None]) -> str:
+    """How a step is called directly, and that many threads asked for."""
+    use_threads(2)
+    return str(request.param)
+
+
 class Scaled:
     """`scaled` called directly, over six elements."""
 
-    def __init__(self, parts: ctypes.CDLL) -> None:
+    def __init__(self, parts: ctypes.CDLL, how: str) -> None:
         self.calls = np.zeros((), np.int64)
         self.copies = {"cpu": self.calls}
-        self.first, self.lock = threading.RLock(), threading.RLock()
+        self.first, self.lock, self.own = (threading.RLock() for _ in range(3))
         call = runtime.Call(3, [self.calls.ctypes.data], [6])
         feeds = [("x", np.dtype("f4"), (2, 3)), ("by", np.dtype("i8"), ())]
         maker = partial(np.empty, (2, 3), np.dtype("f4"))
         made = call.direct(runtime.address(parts, "scaled"), feeds, [maker],
-                           [({"cpu": 0}, self.first), (self.copies, self.lock)])  # fmt: skip
+                           [({"cpu": 0}, self.first), (self.copies, self.lock)], self.own,
+                           **HOW[how])  # fmt: skip
         assert made is not None
         self.run = made
         self.x, self.by = np.arange(6, dtype="f4").reshape(2, 3), np.array(3)
@@ -273,8 +286,8 @@ class Scaled:
         assert y.base is None
 
 
-def test_a_step_called_directly(parts: ctypes.CDLL) -> None:
-    scaled = Scaled(parts)
+def test_a_step_called_directly(how: str, parts: ctypes.CDLL) -> None:
+    scaled = Scaled(parts, how)
     for _ in range(3):
         scaled.check()
     kept = [scaled.run({"x": scaled.x * k, "by": scaled.by}) for k in range(5)]
@@ -320,29 +333,44 @@ WRONG: dict[str, Callable[[Array, Array], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_what_goes_the_long_way(wrong: str, parts: ctypes.CDLL) -> None:
-    scaled = Scaled(parts)
+def test_what_goes_the_long_way(wrong: str, how: str, parts: ctypes.CDLL) -> None:
+    scaled = Scaled(parts, how)
     assert scaled.run(WRONG[wrong](scaled.x, scaled.by)) is None
     assert scaled.calls == 0
     scaled.check()
 
 
-def test_a_parameter_in_use_or_elsewhere(parts: ctypes.CDLL) -> None:
-    scaled = Scaled(parts)
+def test_a_parameter_in_use_or_elsewhere(how: str, parts: ctypes.CDLL) -> None:
+    scaled = Scaled(parts, how)
     feeds = {"x": scaled.x, "by": scaled.by}
     with ThreadPoolExecutor(1) as other:
         with scaled.lock:
             assert other.submit(scaled.run, feeds).result() is None
-            scaled.check()  # as the lock's owner may
-        assert scaled.calls == 1
-        scaled.check()
-        for lock in (scaled.first, scaled.lock):
+        for lock in (scaled.first, scaled.lock, *([scaled.own] * (how != "holding"))):
             assert other.submit(lock.acquire, False).result(), "the lock was not given back"
             assert scaled.run(feeds) is None
             other.submit(lock.release).result()
+    scaled.check()
     scaled.copies["another device"] = scaled.calls
     assert scaled.run(feeds) is None
-    assert scaled.calls == 2
+    assert scaled.calls == 1
+
+
+def test_another_number_of_threads(parts: ctypes.CDLL, use_threads: Callable[[int], None]) -> None:
+    use_threads(2)
+    made = {how: Scaled(parts, how) for how in HOW}
+    for scaled in made.values():
+        scaled.check()
+    use_threads(3)
+    for how, scaled in made.items():
+        if how == "together":
+            assert scaled.run({"x": scaled.x, "by": scaled.by}) is None
+        else:
+            scaled.check()
+    together = made["together"]
+    with ThreadPoolExecutor(1) as other:  # where nobody said how many
+        found = other.submit(together.run, {"x": together.x, "by": together.by}).result()
+        assert (found is None) == (other.submit(asked).result() != 2)
 
 
 def test_results_that_cannot_be_made(parts: ctypes.CDLL) -> None:
@@ -353,15 +381,16 @@ def test_results_that_cannot_be_made(parts: ctypes.CDLL) -> None:
 
     call = runtime.Call(0, [], [])
     made = [partial(np.empty, 3), maker]
-    run = call.direct(runtime.address(parts, "nothing"), [], made, [({"cpu": 0}, lock)])
+    nothing = runtime.address(parts, "nothing")
+    run = call.direct(nothing, [], made, [({"cpu": 0}, lock)], threading.RLock())
     assert run is not None
     assert run({}) is None
     with ThreadPoolExecutor(1) as other:
         assert other.submit(lock.acquire, False).result()
 
 
-def test_direct_calls_leave_nothing_behind(parts: ctypes.CDLL) -> None:
-    scaled = Scaled(parts)
+def test_direct_calls_leave_nothing_behind(how: str, parts: ctypes.CDLL) -> None:
+    scaled = Scaled(parts, how)
     calls = [{"x": scaled.x, "by": scaled.by}, {"x": scaled.x}, {"x": None, "by": None},
              {"x": scaled.x, "by": np.array(-1)}]  # fmt: skip
     things = [None, True, False, scaled.x, scaled.by, scaled.run, scaled.lock, *calls]
@@ -383,7 +412,8 @@ def test_direct_calls_leave_nothing_behind(parts: ctypes.CDLL) -> None:
 def test_more_feeds_than_it_takes(parts: ctypes.CDLL) -> None:
     for many, taken in ((32, True), (33, False)):
         feeds = [(f"x{k}", np.dtype("f4"), ()) for k in range(many)]
-        run = runtime.Call(many, [], []).direct(runtime.address(parts, "nothing"), feeds, [], [])
+        call, own = runtime.Call(many, [], []), threading.RLock()
+        run = call.direct(runtime.address(parts, "nothing"), feeds, [], [], own)
         assert (run is not None) == taken
         if run is not None:
             given = {name: np.zeros((), dtype) for name, dtype, _ in feeds}

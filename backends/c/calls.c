@@ -29,12 +29,17 @@ extern PyObject *PyList_New(Py_ssize_t), *PyList_GetItem(PyObject *, Py_ssize_t)
 extern int PyList_SetItem(PyObject *, Py_ssize_t, PyObject *);
 extern PyObject *PyObject_CallNoArgs(PyObject *);
 extern int PyObject_IsTrue(PyObject *);
+extern int PyContextVar_Get(PyObject *, PyObject *otherwise, PyObject **value);
+extern long PyLong_AsLong(PyObject *);
 extern int PyType_IsSubtype(PyObject *, PyObject *);
 extern PyObject *Py_BuildValue(const char *, ...);
 extern void Py_IncRef(PyObject *), Py_DecRef(PyObject *);
 
-static PyObject *array_type; /* numpy.ndarray, and where in one of its objects its fields begin */
-static Py_ssize_t array_at;
+/* Said once, before anything else here is used. */
+static PyObject *array_type; /* numpy.ndarray, */
+static Py_ssize_t array_at;  /* where in one of its objects its fields begin, */
+static PyObject *setting;    /* the context variable that says how many threads are wanted, */
+static int usual;            /* and how many where it says 0 */
 
 typedef struct array { /* what follows an object's header */
     char *data;
@@ -69,11 +74,12 @@ static void discard(PyObject *object)
         PyErr_Clear();
 }
 
-/* Where arrays lie in memory: said once, before anything else here is used. */
-void dg_arrays(PyObject *type, Py_ssize_t at)
+void dg_begin(PyObject *type, Py_ssize_t at, PyObject *threads, int default_threads)
 {
     array_type = type;
     array_at = at;
+    setting = threads;
+    usual = default_threads;
 }
 
 /* A function of a C struct, which is freed with it; it keeps an object alive. */
@@ -145,7 +151,7 @@ PyObject *dg_caller(dg_part *part, dg_call *call, PyObject *keep, Py_ssize_t arr
     return function(&method, c, free_caller, keep);
 }
 
-/* ---- A whole short step: feeds by name, checked, into fresh results. ---- */
+/* ---- A whole step: feeds by name, checked, into fresh results. ---- */
 
 typedef struct dg_feed {
     PyObject *name, *dtype;
@@ -153,10 +159,10 @@ typedef struct dg_feed {
     const Py_ssize_t *shape;
 } dg_feed;
 
-typedef struct dg_parameter {
-    PyObject *copies;           /* its storage on each device, of which there must be one alone */
-    PyObject *acquire, *release; /* its lock; acquire says false where that is not free */
-} dg_parameter;
+typedef struct dg_lock {
+    PyObject *acquire, *release; /* acquire says false where it is not free */
+    PyObject *copies;            /* a parameter's, a dict by device: it must hold one alone */
+} dg_lock;
 
 typedef struct step {
     dg_part *part;
@@ -164,8 +170,11 @@ typedef struct step {
     PyObject *keep;             /* what owns the call's memory, and all that is named below */
     const dg_feed *feed;
     PyObject *const *maker;     /* of a fresh array for each result */
-    const dg_parameter *parameter;
-    int feeds, results, parameters;
+    const dg_lock *lock;
+    int feeds, results, locks;
+    int count;                  /* threads that run it, */
+    int asked;                  /* where so many are asked for; 0: whatever is asked for */
+    int holding;                /* does it hold the interpreter's lock while it runs? */
 } step;
 
 enum { FEEDS = 32 }; /* at most */
@@ -202,15 +211,16 @@ static int take(const step *s, PyObject *feeds, PyObject **given)
 static void unlock(const step *s, int count)
 {
     while (count-- > 0)
-        discard(PyObject_CallNoArgs(s->parameter[count].release));
+        discard(PyObject_CallNoArgs(s->lock[count].release));
 }
 
-/* Take the locks of all parameters, or of none. */
+/* Take all locks, or none. */
 static int lock(const step *s)
 {
-    for (int k = 0; k < s->parameters; k++) {
-        const dg_parameter *p = &s->parameter[k];
-        PyObject *said = PyDict_Size(p->copies) == 1 ? PyObject_CallNoArgs(p->acquire) : NULL;
+    for (int k = 0; k < s->locks; k++) {
+        const dg_lock *l = &s->lock[k];
+        PyObject *said = !l->copies || PyDict_Size(l->copies) == 1
+                             ? PyObject_CallNoArgs(l->acquire) : NULL;
         int free = said && PyObject_IsTrue(said) == 1;
         discard(said);
         if (!free) {
@@ -236,30 +246,48 @@ static PyObject *fresh(const step *s)
     return results;
 }
 
+/* How many threads are asked for in this context. */
+static long asked(void)
+{
+    PyObject *value = NULL;
+    if (PyContextVar_Get(setting, NULL, &value) || !value)
+        return -1;
+    long count = PyLong_AsLong(value);
+    Py_DecRef(value);
+    return count ? count : usual;
+}
+
+/* Run the part over feeds and results. 0, or what is in the way. */
+static int run_over(const step *s, PyObject *const *given, PyObject *results)
+{
+    char **at = s->call->at;
+    for (int k = 0; k < s->feeds; k++)
+        *at++ = fields(given[k])->data;
+    for (int k = 0; k < s->results; k++)
+        *at++ = fields(PyList_GetItem(results, k))->data;
+    void *thread = s->holding ? NULL : PyEval_SaveThread();
+    int error = dg_run(s->part, s->call, s->count);
+    if (thread)
+        PyEval_RestoreThread(thread);
+    return error || s->call->fault[0];
+}
+
 /* The results of one call, or None where it must go the slow way: then nothing was done, and what
    went wrong will go wrong there.
 
-   The interpreter's lock is held from the first address that is stored to the end of the part, so
-   no call by another thread comes between. */
+   No other call comes between: one of the locks is the step's own, or the interpreter's is held
+   from the first address that is stored to the end of the part. */
 static PyObject *run_step(PyObject *self, PyObject *feeds)
 {
     const step *s = PyCapsule_GetPointer(self, STEP);
     PyObject *given[FEEDS], *results = NULL;
-    if (take(s, feeds, given) && lock(s)) {
+    if (take(s, feeds, given) && (!s->asked || asked() == s->asked) && lock(s)) {
         results = fresh(s);
-        if (results) {
-            char **at = s->call->at;
-            for (int k = 0; k < s->feeds; k++)
-                *at++ = fields(given[k])->data;
-            for (int k = 0; k < s->results; k++)
-                *at++ = fields(PyList_GetItem(results, k))->data;
-            dg_run(s->part, s->call, 1);
-            if (s->call->fault[0]) { /* a bad index is noted before anything else is written */
-                discard(results);
-                results = NULL;
-            }
+        if (results && run_over(s, given, results)) {
+            discard(results);
+            results = NULL;
         }
-        unlock(s, s->parameters);
+        unlock(s, s->locks);
     }
     PyErr_Clear();
     return results ? results : none();
@@ -274,13 +302,14 @@ static void free_step(PyObject *capsule)
 
 /* A function of a dict of feeds, FEEDS at most. */
 PyObject *dg_step(dg_part *part, dg_call *call, PyObject *keep, const dg_feed *feed,
-                  PyObject *const *maker, const dg_parameter *parameter, int feeds, int results,
-                  int parameters)
+                  PyObject *const *maker, const dg_lock *lock, int feeds, int results, int locks,
+                  int count, int asked_for, int holding)
 {
     static PyMethodDef method = {STEP, (void (*)(void))run_step, METH_O, NULL};
     step *s = malloc(sizeof *s);
     if (!s)
         return PyErr_NoMemory();
-    *s = (step){part, call, keep, feed, maker, parameter, feeds, results, parameters};
+    *s = (step){part, call, keep, feed, maker, lock, feeds, results, locks, count,
+                asked_for, holding};
     return function(&method, s, free_step, keep);
 }
