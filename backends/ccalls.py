@@ -104,7 +104,15 @@ class CallWriter(FunctionWriter):
 
     def put(self, at: str, value: str) -> None:
         """Store a register's value."""
-        self.out.add(f"y0[{at}] = {stored(value, self.node.dtype)};")
+        self.out.add(self.stored(at, value))
+
+    def stored(self, at: str, value: str) -> str:
+        """The statement that stores a register's value."""
+        return f"y0[{at}] = {stored(value, self.node.dtype)};"
+
+    def held(self, at: str) -> str:
+        """An element of the store, in a register."""
+        return loaded(f"y0[{at}]", self.node.dtype)
 
     def fill(self, at: Strided, value: Any = 0, **how: Any) -> None:
         """One value at all these places of the store."""

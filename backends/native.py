@@ -14,6 +14,7 @@ import numpy.typing as npt
 from deepgraph.backends import Bound, Source, ccalls, leaf_value, library, runtime, toolchain
 from deepgraph.backends import cindexing as cindexing  # these register templates
 from deepgraph.backends import cmatmul as cmatmul
+from deepgraph.backends import cpooling as cpooling
 from deepgraph.backends import cshaping as cshaping
 from deepgraph.backends import text as python
 from deepgraph.backends.ccalls import CallWriter
