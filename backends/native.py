@@ -268,7 +268,7 @@ class NativeProgram:
             return np.ndarray(shape, dtype, arena, low)
 
         stored = [storage(p) for p in graph.parameters]
-        constants = [np.ascontiguousarray(leaf_value(c, sizes)) for c in leaves(plan)]
+        constants = [np.asarray(leaf_value(c, sizes), order="C") for c in leaves(plan)]
         arrays = len(graph.placeholders) + len(graph.outputs)
         call = runtime.Call(
             arrays,
