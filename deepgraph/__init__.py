@@ -39,9 +39,10 @@ if TYPE_CHECKING:
     from deepgraph import nn as nn
     from deepgraph import optim as optim
     from deepgraph import show as show
+    from deepgraph import training as training
 else:
     _OWN = ("compile", "config", "dim", "emit", "grad", "op")
-    _LATER = ("check", "data", "debug", "io", "nn", "optim", "show")
+    _LATER = ("check", "data", "debug", "io", "nn", "optim", "show", "training")
 
     def __getattr__(name: str) -> Any:
         """`dg.nn` and its like, imported when they are first asked for."""

@@ -45,9 +45,9 @@ class StateError(GraphError, ValueError):
 
 def state_dict(*objects: Source, **named: Source) -> dict[str, Array]:
     """A copy of all that parameters of these objects hold, by name; `named` ones as `key/name`."""
-    parameters = _parameters(objects, named)
-    with _locked(parameters):
-        return {name: p.value for name, p in parameters.items()}
+    found = parameters(*objects, **named)
+    with _locked(found):
+        return {name: p.value for name, p in found.items()}
 
 
 def load_state_dict(
@@ -59,20 +59,20 @@ def load_state_dict(
     every name that is missing, unknown, or of another shape or kind of dtype; then nothing was
     written.
     """
-    parameters = _parameters(objects, named)
+    found = parameters(*objects, **named)
     arrays = {name: np.asarray(value) for name, value in state.items()}
-    faults = [_fault(p, name, arrays[name]) for name, p in parameters.items() if name in arrays]
-    missing = [name for name in parameters if name not in arrays]
+    faults = [_fault(p, name, arrays[name]) for name, p in found.items() if name in arrays]
+    missing = [name for name in found if name not in arrays]
     if strict:
         faults += [f"missing: {name}" for name in missing]
-        unknown = [f"unknown: {name}" for name in arrays if name not in parameters]
+        unknown = [f"unknown: {name}" for name in arrays if name not in found]
         if unknown and not any(faults):  # such as an optimiser's beside a model's
             unknown.append("to load what is known alone: strict=False")
         faults += unknown
     if listed := "".join(f"\n  {fault}" for fault in faults if fault):
         raise StateError(f"load: the state does not fit:{listed}")
-    with _locked(parameters):
-        for name, p in parameters.items():
+    with _locked(found):
+        for name, p in found.items():
             if name in arrays:
                 p.assign(arrays[name])
     return missing
@@ -122,7 +122,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Array]:
     return arrays
 
 
-def _parameters(objects: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Parameter]:
+def parameters(*objects: Any, **named: Any) -> dict[str, Parameter]:
     """All parameters by name; two of one name are told apart by nobody, so an error."""
     found: dict[str, Parameter] = {}
     for prefix, source in [*(("", o) for o in objects), *((f"{k}/", o) for k, o in named.items())]:

@@ -31,6 +31,7 @@ backends
 constraints compare debug explain failure feeds profile results
 compile step
 nn optim data check io
+training
 deepgraph
 cli
 __main__

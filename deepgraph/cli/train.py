@@ -9,12 +9,11 @@ each epoch (history.csv), and the step itself (step.pickle, for `python -m deepg
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import pickle
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -26,10 +25,11 @@ from deepgraph.cli import blas
 from deepgraph.cli.nets import NETS
 from deepgraph.data import Dataset
 from deepgraph.dims import bind
+from deepgraph.training import History, Run, fit
+from deepgraph.training.history import line
 
 Pair = tuple[Dataset, Dataset]
 SMOOTHING = 0.1
-EVALUATED = 500  # images at once
 SMALL = 3e7  # FLOPs of a matrix product that gains little from threads
 
 
@@ -56,22 +56,6 @@ OPTIMIZERS: dict[str, tuple[Callable[..., optim.Optimizer], float]] = {
     "adam": (optim.Adam, 0.002),
     "adamw": (optim.AdamW, 0.002),
 }  # how each is made, and its learning rate
-
-
-class Epoch(NamedTuple):
-    """What happened in one pass over the training set."""
-
-    epoch: int
-    loss: float
-    accuracy: float
-    test_accuracy: float
-    images_per_second: float
-
-    def __str__(self) -> str:
-        return (
-            f"epoch {self.epoch:3}  loss {self.loss:.4f}  accuracy {self.accuracy:7.2%}  "
-            f"test accuracy {self.test_accuracy:7.2%}  {self.images_per_second:,.0f} images/s"
-        )
 
 
 class Trained(NamedTuple):
@@ -122,16 +106,20 @@ def run(given: argparse.Namespace) -> int:
     out: Path = given.out
     out.mkdir(parents=True, exist_ok=True)
     written = _pictures(trained.step, batch, out)
-    history: list[Epoch] = []
+    callbacks = [_stop_unless_finite, *([_tell] if given.no_progress else [])]
     with blas.limited(1) if largest(trained.step, batch) < SMALL else nullcontext():
-        for epoch in fit(trained, train, test, epochs, batch, given.seed, given.no_progress):
-            history.append(epoch)
-            if not math.isfinite(epoch.loss):
-                print(f"the loss is {epoch.loss}: try --lr below {rate:g}", file=sys.stderr)
-                return 1
+        history = fit(
+            trained.step, train, epochs=epochs, batch=batch, seed=given.seed,
+            evaluate=trained.evaluate, test=test, callbacks=callbacks,
+            progress=not given.no_progress,
+        )  # fmt: skip
+    if not math.isfinite(loss := history[-1]["loss"]):
+        print(f"the loss is {loss}: try --lr below {rate:g}", file=sys.stderr)
+        return 1
     written += _results(trained, history, out)
     seconds = time.perf_counter() - start
-    print(f"test accuracy {history[-1].test_accuracy:.2%} after {epochs} epochs, {seconds:.1f} s")
+    accuracy = history[-1]["test_accuracy"]
+    print(f"test accuracy {accuracy:.2%} after {epochs} epochs, {seconds:.1f} s")
     print(f"written to {out}: {', '.join(written)}")
     return 0
 
@@ -149,34 +137,8 @@ def declare(
     updates = optimizer.updates(loss, model.parameters)
     metrics = {"loss": loss, "accuracy": nn.accuracy(logits, t)}
     step = dg.compile(metrics, updates, backend=backend, seed=seed)
-    return Trained(model, step, dg.compile(nn.accuracy(model(x), t), backend=backend))
-
-
-def fit(
-    trained: Trained, train: Dataset, test: Dataset, epochs: int, batch: int, seed: int,
-    quiet: bool,
-) -> Iterator[Epoch]:  # fmt: skip
-    """Train, and yield what each epoch came to; a bar on stderr shows how far it is."""
-    from tqdm import tqdm
-
-    total = epochs * len(train)
-    with tqdm(total=total, unit=" images", unit_scale=True, leave=False, disable=quiet) as bar:
-        for epoch in range(1, epochs + 1):
-            bar.set_description(f"epoch {epoch}/{epochs}")
-            loss = right = seen = 0.0
-            start = time.perf_counter()
-            for xb, tb in train.batches(batch, shuffle=True, seed=(seed, epoch)):
-                metrics = trained.step(x=xb, t=tb)
-                seen += len(tb)
-                loss += len(tb) * float(metrics["loss"])
-                right += len(tb) * float(metrics["accuracy"])
-                bar.set_postfix(loss=f"{loss / seen:.4f}", accuracy=f"{right / seen:.2%}",
-                                refresh=False)  # fmt: skip
-                bar.update(len(tb))
-            rate = seen / (time.perf_counter() - start)
-            done = Epoch(epoch, loss / seen, right / seen, accuracy(trained.evaluate, test), rate)
-            tqdm.write(str(done))
-            yield done
+    evaluated = {"accuracy": nn.accuracy(model(x), t)}
+    return Trained(model, step, dg.compile(evaluated, backend=backend))
 
 
 def largest(step: dg.Step, batch: int) -> int:
@@ -184,10 +146,14 @@ def largest(step: dg.Step, batch: int) -> int:
     return max(bind(kernel.flops, {"batch": batch}) for kernel in step.kernels)
 
 
-def accuracy(evaluate: dg.Step, test: Dataset) -> float:
-    """The share of the test set that is classified right."""
-    right = sum(len(t) * float(evaluate(x=x, t=t)) for x, t in test.batches(EVALUATED))
-    return right / len(test)
+def _stop_unless_finite(run: Run) -> None:
+    loss = run.history[-1]["loss"]
+    if not math.isfinite(loss):
+        run.stop(f"the loss is {loss}")
+
+
+def _tell(run: Run) -> None:
+    print(line(run.history[-1]))
 
 
 def _pictures(step: dg.Step, batch: int, out: Path) -> list[str]:
@@ -201,14 +167,11 @@ def _pictures(step: dg.Step, batch: int, out: Path) -> list[str]:
     return ["step.dot", "step.svg", "step.py", "plan.txt"]
 
 
-def _results(trained: Trained, history: list[Epoch], out: Path) -> list[str]:
+def _results(trained: Trained, history: History, out: Path) -> list[str]:
     """Write what training came to."""
     io.save(out / "weights.npz", trained.model)
     (out / "step.pickle").write_bytes(pickle.dumps(trained.step))
-    with (out / "history.csv").open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(Epoch._fields)
-        rows.writerows(history)
+    history.to_csv(out / "history.csv")
     return ["weights.npz", "step.pickle", "history.csv"]
 
 
