@@ -1,12 +1,12 @@
 /* Functions of floats by name: dg_exp(x) is dg_exp_float32 or dg_exp_float64, by the type of x.
 
-   Nothing has branches or calls, so that loops vectorise. Infinities, nan and zeros, with their
-   signs, are NumPy's. Errors are at most these, in units in the last place, over the whole range: subnormal and huge
-   arguments and results, also sines of 1e300.
+   Nothing has branches or calls, so that loops vectorise. Infinities, nan and zeros, with their signs, are NumPy's.
+   Errors are at most these, in units in the last place, over the whole range: subnormal and huge arguments and
+   results, also sines of 1e300.
 
               float  double              float  double              float  double              float  double
-     exp      1      1.1        tanh     2.6    2.6        sin, cos 1.7    1          asinh    2      2
-     expm1    1.5    2          sigmoid  2.6    2.6        tan      3.8    2.5        acosh    2.5    2.6
+     exp      1      1.1        tanh     2.6    2.6        sin, cos 2      1          asinh    2      2
+     expm1    1.5    2          sigmoid  2.6    2.6        tan      4      2.5        acosh    2.5    2.6
      exp2     1      1.1        erf      2.2    2.2        asin     2.5    2.5        atanh    2.2    2.2
      log      1      1          sinh     2      2          acos     1.5    1.5        hypot    0.6    1.2
      log2     1.2    1.2        cosh     1.6    1.6        atan     2      2          pow      0.6    1.5
