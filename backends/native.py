@@ -15,6 +15,8 @@ from deepgraph.backends import Bound, Source, ccalls, leaf_value, library, runti
 from deepgraph.backends import cindexing as cindexing  # these register templates
 from deepgraph.backends import cmatmul as cmatmul
 from deepgraph.backends import cpooling as cpooling
+from deepgraph.backends import crandom as crandom
+from deepgraph.backends import cscans as cscans
 from deepgraph.backends import cshaping as cshaping
 from deepgraph.backends import text as python
 from deepgraph.backends.ccalls import CallWriter

@@ -345,3 +345,74 @@ def test_avg_pool2d(dtype: str, layout: str) -> None:
         return found
 
     check(pooled(dtype, layout, wanted), *images(dtype, layout), ulps=8)
+
+
+# Along an axis.
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_running_results_and_extremes(dtype: str) -> None:
+    x = dg.placeholder("x", ("n", 5, "m"), dtype)
+    t = dg.permute_dims(x, (2, 0, 1))
+    a = dg.placeholder("a", ("n", 5, "m"), dtype)
+    outputs: Outputs = {"where last": dg.argmax(x), "where first": dg.argmin(t)}
+    for axis in range(3):
+        outputs |= {
+            f"sum {axis}": dg.cumulative_sum(x, axis),
+            f"own sum {axis}": moved(dg.cumulative_sum(t, axis, x.dtype), 1, 2, 0),
+            f"product {axis}": dg.cumulative_prod(t, axis, x.dtype),
+            f"recurrence {axis}": OPS["linear_recurrence"](a, x, axis),
+            f"argmax {axis}": dg.argmax(x, axis),
+            f"argmin {axis}": dg.argmin(t, axis, keepdims=True),
+        }
+    rng = np.random.default_rng(7)
+    feeds = []
+    for n, m in ((4, 5), (1, 1), (3, 300), (300, 2)):
+        given = {"x": drawn(rng, (n, 5, m), dtype), "a": drawn(rng, (n, 5, m), "bool")}
+        feeds.append(given | {"a": given["a"].astype(given["x"].dtype)})
+    check(outputs, *feeds)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_first_nan_is_the_extreme(dtype: str) -> None:
+    x = dg.placeholder("x", ("n", "m"), dtype)
+    both = (dg.argmax, dg.argmin)
+    outputs = {f"{f.name} {axis}": f(x, axis) for f in both for axis in (0, 1, None)}
+    rng = np.random.default_rng(8)
+    feeds = []
+    for shape in ((3, 7), (70, 40), (2, 300)):
+        given = drawn(rng, shape, dtype)
+        given[rng.random(shape) < 0.05] = np.nan
+        given[rng.random(shape) < 0.1] = np.inf
+        given[rng.random(shape) < 0.1] = -np.inf
+        feeds.append({"x": given})
+    feeds.append({"x": np.full((3, 4), -np.inf, dtype)})
+    feeds.append({"x": np.full((3, 4), np.inf, dtype)})
+    check(outputs, *feeds)
+
+
+# Random draws.
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("seed", [0, 2**64 - 3])
+def test_random_draws(seed: int, threads: int) -> None:
+    """Words and uniforms bit for bit, normals to 4 units in the last place of each of the two."""
+    x = dg.placeholder("x", ("n", 3), "float32")
+    n = x.shape[0]
+    outputs: Outputs = {"used": dg.sum(x)}
+    key, counter = OPS["random_key"](), OPS["random_counter"]()
+    for id, shape in enumerate([(n, 3), (n,), (3, 2, n)]):
+        outputs[f"bits {id}"] = OPS["philox_bits"](key, counter, id, shape)
+        for dtype in ("float16", "bfloat16", "float32", "float64"):
+            outputs[f"uniform {id} {dtype}"] = dg.uniform(shape, dtype=dtype)
+            outputs[f"normal {id} {dtype}"] = dg.normal(shape, dtype=dtype)
+    wide = dg.uniform((n, 3, 2))
+    outputs["ordered"] = moved(wide, 2, 0, 1)
+    steps = [dg.compile(outputs, {}, backend=b, seed=seed) for b in ("native", "numpy")]
+    assert "lib." not in steps[0].source.driver
+    for n_ in (1, 5, 1000, 0):
+        with dg.config(threads=threads):
+            found, wanted = (step(x=np.ones((n_, 3), np.float32)) for step in steps)
+        for name, value in wanted.items():
+            close(found[name], value, 8 if name.startswith("normal") else 0, name)
