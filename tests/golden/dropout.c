@@ -1,4 +1,24 @@
 #include "loops.h"
+#include "philox.h"
+
+// philox_uniform: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+// call over (n, 4)
+static void k0(dg_call *call, int64_t me, int64_t count, const uint64_t *a0, const uint64_t *a1, float *restrict y0) {
+    const int64_t n_n = call->size[0];
+    const int64_t low0 = dg_share((n_n*4 + 3) / 4, 64, me, count);
+    const int64_t high0 = dg_share((n_n*4 + 3) / 4, 64, me + 1, count);
+    uint32_t words[DG_WORDS];
+    for (int64_t block = low0; block < high0; block += 64) {
+        const int64_t first = block * 4;
+        const int64_t end = dg_min(high0 * 4, n_n*4);
+        const int64_t many = dg_min(4 * DG_BLOCKS, end - first);
+        dg_philox((uint64_t)a0[0], (uint64_t)a1[0], 1u, block, words);
+        #pragma omp simd
+        for (int64_t k = 0; k < many; k++) {
+            y0[first + k] = dg_uniform(words[k], 24);
+        }
+    }
+}
 
 // greater_equal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
 // map over (n*4,)
@@ -12,6 +32,27 @@ static void k1(dg_call *call, int64_t me, int64_t count, const float *a0, dg_boo
         // tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
         const dg_bool r1 = dg_greater_equal(r0, 0.5f);
         y0[i0] = r1;
+    }
+}
+
+// philox_normal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+// call over (n, 4)
+static void k2(dg_call *call, int64_t me, int64_t count, const uint64_t *a0, const uint64_t *a1, float *restrict y0) {
+    const int64_t n_n = call->size[0];
+    const int64_t low0 = dg_share((n_n*4 + 3) / 4, 64, me, count);
+    const int64_t high0 = dg_share((n_n*4 + 3) / 4, 64, me + 1, count);
+    uint32_t words[DG_WORDS];
+    float normals[DG_WORDS];
+    for (int64_t block = low0; block < high0; block += 64) {
+        const int64_t first = block * 4;
+        const int64_t end = dg_min(high0 * 4, n_n*4);
+        const int64_t many = dg_min(4 * DG_BLOCKS, end - first);
+        dg_philox((uint64_t)a0[0], (uint64_t)a1[0], 0u, block, words);
+        dg_normals(words, normals);
+        #pragma omp simd
+        for (int64_t k = 0; k < many; k++) {
+            y0[first + k] = normals[k];
+        }
     }
 }
 
@@ -54,17 +95,21 @@ static void k4(int64_t me, const uint64_t *a0, uint64_t *y0) {
 void part0(dg_call *call, int me, int count) {
     const int64_t n_n = call->size[0];
     int few;
+    // philox_uniform: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+    few = n_n*116 + 16 < 262144 ? 1 : count;
+    if (me < few) k0(call, me, few, (const uint64_t *)call->at[4], (const uint64_t *)call->at[3], (float *)call->at[5]);
+    dg_wait(call->barrier, count);
     // greater_equal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
     few = n_n*24 < 262144 ? 1 : count;
-    if (me < few) k1(call, me, few, (const float *)call->at[5], (dg_bool *)call->at[7]);
-}
-
-void part1(dg_call *call, int me, int count) {
-    const int64_t n_n = call->size[0];
-    int few;
+    if (me < few) k1(call, me, few, (const float *)call->at[5], (dg_bool *)call->at[6]);
+    dg_wait(call->barrier, count);
+    // philox_normal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+    few = n_n*196 + 16 < 262144 ? 1 : count;
+    if (me < few) k2(call, me, few, (const uint64_t *)call->at[4], (const uint64_t *)call->at[3], (float *)call->at[7]);
+    dg_wait(call->barrier, count);
     // multiply_add_tanh_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
     few = n_n*140 < 262144 ? 1 : count;
-    if (me < few) k3(call, me, few, (const float *)call->at[8], (const float *)call->at[0], (const dg_bool *)call->at[7], (float *)call->at[1], (float *)call->at[2]);
+    if (me < few) k3(call, me, few, (const float *)call->at[7], (const float *)call->at[0], (const dg_bool *)call->at[6], (float *)call->at[1], (float *)call->at[2]);
     dg_wait(call->barrier, count);
     if (me == 0) {
         // add: tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
@@ -74,19 +119,12 @@ void part1(dg_call *call, int me, int count) {
 
 random_counter, = parameters
 c0, = constants
-v0 = slot(0, (n, 4), 'float32')
-t1 = slot(1, (4, min(n, 8192)), 'uint64')
-v1 = slot(3, (n, 4), 'float32')
-t4 = slot(4, (4, min(n, 8192)), 'uint64')
 
 
 def step(x, out_y, out_dx):
-    # philox_uniform: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-    lib.philox_uniform(c0, random_counter, 1, 'float32', v0, t1)
     part0(x, out_y, out_dx)
+    # philox_uniform: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
     # greater_equal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
     # philox_normal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-    lib.philox_normal(c0, random_counter, 0, 'float32', v1, t4)
-    part1()
     # multiply_add_tanh_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
     # add: tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
