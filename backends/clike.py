@@ -91,9 +91,10 @@ def expression(node: Expr, args: Sequence[str | Literal | Dim]) -> str:
         if isinstance(arg, Literal):
             texts.append(number(arg.value.astype(dtype).item(), dtype))
         else:
-            text = f"({size(arg)})" if isinstance(arg, Dim) else arg
+            text = size(arg) if isinstance(arg, Dim) else arg
             given = np.dtype(np.int64) if isinstance(arg, Dim) else operand.dtype
-            texts.append(converted(text, given, dtype))
+            whole = converted(text, given, dtype)
+            texts.append(f"({text})" if whole == text and not text.isidentifier() else whole)
     return node.op.c.format(*texts, **node.attributes)
 
 

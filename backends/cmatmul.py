@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from deepgraph.backends import toolchain
 from deepgraph.backends.ccalls import CallWriter, template
-from deepgraph.backends.cfunction import offset
+from deepgraph.backends.cfunction import offset, times
 from deepgraph.backends.clike import memory_type, size
 from deepgraph.backends.cloops import EpilogueWriter
 from deepgraph.dims import same
@@ -49,7 +49,7 @@ def matmul(out: CallWriter) -> None:
         slices = "0, 1" if batch else "me, count"
         extents = ", ".join(map(size, (z.shape[-2], z.shape[-1], x.shape[-1])))
         operands = ", ".join(
-            f"{name} + {_start(at, len(batch))}, {size(at.strides[-2])}, {size(at.strides[-1])}"
+            f"{name}{_start(at, len(batch))}, {size(at.strides[-2])}, {size(at.strides[-1])}"
             for name, at in (("a0", x), ("a1", y), ("y0", z))
         )
         out.add(f"dg_matmul_{out.node.dtype.name}(call, {slices}, {extents}, {operands});")
@@ -70,10 +70,16 @@ def _sliced(out: CallWriter, after: EpilogueWriter) -> None:
                 "const int64_t bottom = dg_min(top + s.high, s.r1);",
                 "const int64_t right = dg_min(left + s.wide, s.c1), n_tile = right - left;",
                 f"dg_multiply_{dtype.name}(call, bottom - top, n_tile, {size(k)}, "
-                f"a0 + {size(x.offset)} + top * ({x0}), {x0}, {x1}, "
-                f"a1 + {size(y.offset)} + left * ({y1}), {y0}, {y1}, tile, n_tile, 1);",
+                f"{_from('a0', x, 0, 'top')}, {x0}, {x1}, {_from('a1', y, 1, 'left')}, {y0}, {y1}, "
+                "tile, n_tile, 1);",
                 after.call(),
             )
+
+
+def _from(pointer: str, at: Strided, axis: int, index: str) -> str:
+    """The pointer moved to an index along an axis."""
+    terms = [pointer, times(index, at.strides[axis])]
+    return " + ".join(terms if same(at.offset, 0) else [*terms, size(at.offset)])
 
 
 def _start(at: Strided, batch: int) -> str:
@@ -82,7 +88,8 @@ def _start(at: Strided, batch: int) -> str:
     strides = [0] * (batch - len(lead)) + [
         0 if same(n, 1) else s for n, s in zip(lead, at.strides, strict=False)
     ]
-    return offset(Strided((1,) * batch, tuple(strides), at.offset))
+    moved = offset(Strided((1,) * batch, tuple(strides), at.offset))
+    return "" if moved == "0" else f" + {moved}"
 
 
 def _matrices(x: Strided, y: Strided, z: Strided) -> tuple[Strided, Strided, Strided]:

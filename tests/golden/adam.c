@@ -28,7 +28,7 @@ static void k0(int64_t me, const int64_t *a0, const float *a1, int64_t *y0, floa
 // matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
 // call over (2, 3)
 static void k1(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
-    dg_matmul_float32(call, me, count, 2, 3, 4, a0 + 0, 4, 1, a1 + 0, 3, 1, y0 + 0, 3, 1);
+    dg_matmul_float32(call, me, count, 2, 3, 4, a0, 4, 1, a1, 3, 1, y0, 3, 1);
 }
 
 // add_multiply_sum_square: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
@@ -137,7 +137,7 @@ static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const 
         for (int64_t left = s.c0; left < s.c1; left += s.wide) {
             const int64_t bottom = dg_min(top + s.high, s.r1);
             const int64_t right = dg_min(left + s.wide, s.c1), n_tile = right - left;
-            dg_multiply_float32(call, bottom - top, n_tile, 2, a0 + 0 + top * (1), 1, 4, a1 + 0 + left * (1), 3, 1, tile, n_tile, 1);
+            dg_multiply_float32(call, bottom - top, n_tile, 2, a0 + top, 1, 4, a1 + left, 3, 1, tile, n_tile, 1);
             k5_slice(a2, a3, tile - top * n_tile - left, y0, y1, top, bottom, left, right, n_tile);
         }
     }

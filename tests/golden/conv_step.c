@@ -76,7 +76,7 @@ static void k2(dg_call *call, int64_t me, int64_t count, const float *a0, const 
     const int64_t low = dg_share(8, 1, me, count);
     const int64_t high = dg_share(8, 1, me + 1, count);
     for (int64_t i0 = low; i0 < high; i0++) {
-        dg_matmul_float32(call, 0, 1, 4, n_batch*8, 9, a0 + 0, 9, 1, a1 + i0 * (n_batch*8), n_batch*64, 1, y0 + i0 * (n_batch*32), n_batch*8, 1);
+        dg_matmul_float32(call, 0, 1, 4, n_batch*8, 9, a0, 9, 1, a1 + i0 * (n_batch*8), n_batch*64, 1, y0 + i0 * (n_batch*32), n_batch*8, 1);
     }
 }
 
@@ -142,7 +142,7 @@ static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, float 
 // call over (batch, 3)
 static void k6(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
-    dg_matmul_float32(call, me, count, n_batch, 3, 64, a0 + 0, 64, 1, a1 + 0, 3, 1, y0 + 0, 3, 1);
+    dg_matmul_float32(call, me, count, n_batch, 3, 64, a0, 64, 1, a1, 3, 1, y0, 3, 1);
 }
 
 // add: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -405,7 +405,7 @@ static void k19(dg_call *call, int64_t me, const float *a0, float *y0) {
     if (me) return;
     const float r0 = a0[0];
     // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    const float r1 = r0 / dg_to_float32((n_batch));
+    const float r1 = r0 / dg_to_float32(n_batch);
     y0[0] = r1;
 }
 
@@ -440,7 +440,7 @@ static void k22(dg_call *call, int64_t me, float *y0) {
     const int64_t n_batch = call->size[0];
     if (me) return;
     // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    const float r0 = (-1.0f) / dg_to_float32((n_batch));
+    const float r0 = (-1.0f) / dg_to_float32(n_batch);
     y0[0] = r0;
 }
 
@@ -466,7 +466,7 @@ static void k24(dg_call *call, int64_t me, float *y0) {
     const int64_t n_batch = call->size[0];
     if (me) return;
     // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    const float r0 = 1.0f / dg_to_float32((n_batch));
+    const float r0 = 1.0f / dg_to_float32(n_batch);
     y0[0] = r0;
 }
 
@@ -524,7 +524,7 @@ static void k27(dg_call *call, int64_t me, int64_t count, const float *a0, const
 // call over (batch, 64)
 static void k28(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
-    dg_matmul_float32(call, me, count, n_batch, 64, 3, a0 + 0, 3, 1, a1 + 0, 1, 3, y0 + 0, 64, 1);
+    dg_matmul_float32(call, me, count, n_batch, 64, 3, a0, 3, 1, a1, 1, 3, y0, 64, 1);
 }
 
 // max_pool2d_grad: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -697,7 +697,7 @@ static void k37(int64_t me, int64_t count, const float *a0, const float *a1, flo
 // call over (64, 3)
 static void k38(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
-    dg_matmul_float32(call, me, count, 64, 3, n_batch, a0 + 0, 1, 64, a1 + 0, 3, 1, y0 + 0, 3, 1);
+    dg_matmul_float32(call, me, count, 64, 3, n_batch, a0, 1, 64, a1, 3, 1, y0, 3, 1);
 }
 
 // multiply: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)

@@ -92,7 +92,7 @@ static void k0(dg_call *call, int64_t me, int64_t count, const float *a0, const 
                 const float r0 = a0[i0 * 5 + i1];
                 const float r5 = r0 - r4;
                 const float r29 = r28 * r5;
-                const float r30 = y1[i0 * 5 + i1] + r29;
+                const float r30 = (y1[i0 * 5 + i1]) + r29;
                 m30[i1] = r30;
                 s31 += r30;
             }
@@ -102,7 +102,7 @@ static void k0(dg_call *call, int64_t me, int64_t count, const float *a0, const 
         const float r32 = r31 / (-5.0f);
         #pragma omp simd
         for (int64_t i1 = 0; i1 < 5; i1++) {
-            const float r33 = m30[i1] + r32;
+            const float r33 = (m30[i1]) + r32;
             y1[i0 * 5 + i1] = r33;
         }
     }

@@ -70,7 +70,7 @@ static void k2(dg_call *call, int64_t me, int64_t count, const float *a0, const 
         for (int64_t left = s.c0; left < s.c1; left += s.wide) {
             const int64_t bottom = dg_min(top + s.high, s.r1);
             const int64_t right = dg_min(left + s.wide, s.c1), n_tile = right - left;
-            dg_multiply_float32(call, bottom - top, n_tile, 8, a0 + 0 + top * (8), 8, 1, a1 + 0 + left * (1), 6, 1, tile, n_tile, 1);
+            dg_multiply_float32(call, bottom - top, n_tile, 8, a0 + top * 8, 8, 1, a1 + left, 6, 1, tile, n_tile, 1);
             k2_slice(a2, tile - top * n_tile - left, y0, top, bottom, left, right, n_tile);
         }
     }
@@ -80,7 +80,7 @@ static void k2(dg_call *call, int64_t me, int64_t count, const float *a0, const 
 // call over (batch, 3)
 static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
-    dg_matmul_float32(call, me, count, n_batch, 3, 6, a0 + 0, 6, 1, a1 + 0, 3, 1, y0 + 0, 3, 1);
+    dg_matmul_float32(call, me, count, n_batch, 3, 6, a0, 6, 1, a1, 3, 1, y0, 3, 1);
 }
 
 // add_max_subtract: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -126,8 +126,8 @@ static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const 
     const int64_t low = dg_share(n_batch, 1, me, count);
     const int64_t high = dg_share(n_batch, 1, me + 1, count);
     // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    const float r11 = (-1.0f) / dg_to_float32((n_batch));
-    const float r13 = 1.0f / dg_to_float32((n_batch));
+    const float r11 = (-1.0f) / dg_to_float32(n_batch);
+    const float r13 = 1.0f / dg_to_float32(n_batch);
     m10[0] = 0.0;
     for (int64_t i1 = 0; i1 < 3; i1++) {
         m17[i1] = 0.0;
@@ -164,7 +164,7 @@ static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const 
             const int64_t r2 = a2[i1];
             const dg_bool r6 = dg_equal(r1, r2);
             const float r12 = r6 ? r11 : 0.0f;
-            const float r15 = r14 * y1[i0 * 3 + i1];
+            const float r15 = r14 * (y1[i0 * 3 + i1]);
             const float r16 = r12 + r15;
             y1[i0 * 3 + i1] = r16;
             m17[i1] += r16;
@@ -189,7 +189,7 @@ static void k5_1(dg_call *call, int64_t me, int64_t count, float *y0, float *y2,
     }
     // tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     const float r10 = m10[0];
-    const float r18 = r10 / dg_to_float32((n_batch));
+    const float r18 = r10 / dg_to_float32(n_batch);
     y0[0] = r18;
     #pragma omp simd
     for (int64_t i1 = 0; i1 < 3; i1++) {
@@ -223,7 +223,7 @@ static void k6(int64_t me, int64_t count, const float *a0, const float *a1, cons
 // call over (batch, 6)
 static void k7(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
-    dg_matmul_float32(call, me, count, n_batch, 6, 3, a0 + 0, 3, 1, a1 + 0, 1, 3, y0 + 0, 6, 1);
+    dg_matmul_float32(call, me, count, n_batch, 6, 3, a0, 3, 1, a1, 1, 3, y0, 6, 1);
 }
 
 // matmul_multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
@@ -255,7 +255,7 @@ static void k8(dg_call *call, int64_t me, int64_t count, const float *a0, const 
         for (int64_t left = s.c0; left < s.c1; left += s.wide) {
             const int64_t bottom = dg_min(top + s.high, s.r1);
             const int64_t right = dg_min(left + s.wide, s.c1), n_tile = right - left;
-            dg_multiply_float32(call, bottom - top, n_tile, n_batch, a0 + 0 + top * (1), 1, 6, a1 + 0 + left * (1), 3, 1, tile, n_tile, 1);
+            dg_multiply_float32(call, bottom - top, n_tile, n_batch, a0 + top, 1, 6, a1 + left, 3, 1, tile, n_tile, 1);
             k8_slice(a2, a3, a4, tile - top * n_tile - left, y0, y1, top, bottom, left, right, n_tile);
         }
     }
@@ -322,7 +322,7 @@ static void k10(dg_call *call, int64_t me, int64_t count, const float *a0, const
         for (int64_t left = s.c0; left < s.c1; left += s.wide) {
             const int64_t bottom = dg_min(top + s.high, s.r1);
             const int64_t right = dg_min(left + s.wide, s.c1), n_tile = right - left;
-            dg_multiply_float32(call, bottom - top, n_tile, n_batch, a0 + 0 + top * (1), 1, 8, a1 + 0 + left * (1), 6, 1, tile, n_tile, 1);
+            dg_multiply_float32(call, bottom - top, n_tile, n_batch, a0 + top, 1, 8, a1 + left, 6, 1, tile, n_tile, 1);
             k10_slice(a2, a3, a4, tile - top * n_tile - left, y0, y1, top, bottom, left, right, n_tile);
         }
     }

@@ -132,7 +132,7 @@ static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, float 
         }
         // tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
         const float r1 = f1;
-        const float r2 = r1 / dg_to_float32((n_n*4));
+        const float r2 = r1 / dg_to_float32(n_n*4);
         y0[i1] = r2;
     }
 }

@@ -40,7 +40,7 @@ static void k0(dg_call *call, int64_t me, int64_t count, const float *a0, float 
             float s8 = 0.0f;
             #pragma omp simd reduction(+:s8)
             for (int64_t i1 = 0; i1 < 5; i1++) {
-                const float r5 = y1[i0 * 5 + i1] / r4;
+                const float r5 = (y1[i0 * 5 + i1]) / r4;
                 y0[i0 * 5 + i1] = r5;
                 // tests/programs.py:41  return {"y": y, "dx": dg.grad(dg.sum(y * y), x)}, None
                 const float r6 = 2.0f * r5;
@@ -53,7 +53,7 @@ static void k0(dg_call *call, int64_t me, int64_t count, const float *a0, float 
         const float r8 = f8;
         #pragma omp simd
         for (int64_t i1 = 0; i1 < 5; i1++) {
-            const float r5 = y1[i0 * 5 + i1] / r4;
+            const float r5 = (y1[i0 * 5 + i1]) / r4;
             // tests/programs.py:41  return {"y": y, "dx": dg.grad(dg.sum(y * y), x)}, None
             const float r6 = 2.0f * r5;
             // tests/programs.py:40  y = dg.softmax(x)
