@@ -118,7 +118,7 @@ class _Machine:
     ) -> Array:
         """Memory for the result of an instruction."""
         node = kernel.body[k].node
-        if kernel.kind == "call":
+        if len(kernel.body) == 1 and kernel.kind == "call":
             return self.view(kernel.stores[0].access)
         varies = kernel.body[k].axes
         space = bind(kernel.space, self.sizes)
@@ -185,7 +185,10 @@ class _Planned(_Machine):
         return self.arena[low : low + count * dtype.itemsize].view(dtype)
 
     def temporaries(self, kernel: Kernel) -> list[Array]:
-        shapes = [(bind(s.shape, self.sizes), s) for s in self.plan.scratch.get(kernel, ())]
+        planned = self.plan.scratch.get(kernel, ())
+        if any(s.each for s in planned) or not planned:  # not what NumPy's statements take
+            return super().temporaries(kernel)
+        shapes = [(bind(s.shape, self.sizes), s) for s in planned]
         return [
             self.slot(s.slot, prod(shape), s.dtype).reshape(shape) for shape, s in shapes
         ]
