@@ -17,7 +17,7 @@ from deepgraph.backends import Backend, Source
 from deepgraph.dims import Size, bind, names, solve
 from deepgraph.errors import DTypeError, GraphError, ShapeError, here
 from deepgraph.expr import OPS, Expr, explained, same_type
-from deepgraph.graph import Graph, sizes_of, toposort
+from deepgraph.graph import Became, Graph, sizes_of, toposort
 from deepgraph.literal import Literal
 from deepgraph.parameter import Parameter
 from deepgraph.step import RANDOM_COUNTER, Form, Options, Step
@@ -143,10 +143,10 @@ def declare(
         named = form.named(outputs)
         if updates is not None:
             given = _with_attached(given, [*named.values(), *given.values()])
-        roots = _with_random([*named.values(), *given.values()], given, seed)
+        roots, became = _with_random([*named.values(), *given.values()], given, seed)
         graph = Graph(
             tuple(inputs or ()), dict(zip(named, roots, strict=False)),
-            dict(zip(given, roots[len(named) :], strict=True)),
+            dict(zip(given, roots[len(named) :], strict=True)), became,
         )  # fmt: skip
         _check_names(graph, inputs)
         _check_sizes(graph)
@@ -183,19 +183,24 @@ def _with_attached(given: dict[Parameter, Expr], roots: Sequence[Expr]) -> dict[
     return found
 
 
-def _with_random(roots: Sequence[Expr], updates: dict[Parameter, Expr], seed: int) -> list[Expr]:
-    """Give the random operations a key and a counter, which each call advances."""
+def _with_random(
+    roots: Sequence[Expr], updates: dict[Parameter, Expr], seed: int
+) -> tuple[list[Expr], Became]:
+    """Give the random operations a key and a counter, which each call advances.
+
+    Also what each node became by that.
+    """
     from deepgraph.graph import substitute
 
     key = [n for n in toposort(roots) if n.op.name == "random_key"]
     counter = [n for n in toposort(roots) if n.op.name == "random_counter"]
     if not key and not counter:
-        return list(roots)
+        return list(roots), {}
     calls = Parameter(np.uint64(0), name=RANDOM_COUNTER)
     value = OPS["constant"](Literal(np.uint64(seed % 2**64)))
-    replaced = substitute(roots, dict.fromkeys(key, value) | dict.fromkeys(counter, calls))
+    new = substitute(roots, dict.fromkeys(key, value) | dict.fromkeys(counter, calls))
     updates[calls] = calls + np.uint64(1)
-    return [*replaced, updates[calls]]
+    return [*(new[r] for r in roots), updates[calls]], {**new}
 
 
 def _check_names(graph: Graph, inputs: Sequence[Expr] | None) -> None:

@@ -17,10 +17,11 @@ def explain(node: Expr, graph: Graph, stages: Mapping[str, Any]) -> str:
 
     Raises GraphError for a node that the step was not compiled from.
     """
-    if not isinstance(node, Expr) or node not in graph.users:
+    now = graph.became.get(node, node) if isinstance(node, Expr) else None
+    if now is None or now not in graph.users:
         raise GraphError(f"explain: not a node of this step: {node!r}")
     story: list[str] = []
-    now, before = node, graph
+    before = graph
     for name, stage in stages.items():
         if stage.level != "graph" or stage.value is before:
             continue

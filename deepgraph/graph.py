@@ -271,13 +271,13 @@ def expanded(graph: Graph, native: Callable[[Expr], bool], via: str = "lower") -
     return rewrite(graph, {name: [expand] for name, op in OPS.items() if op.expand}, via)
 
 
-def substitute(roots: Sequence[Expr], replace: Mapping[Expr, Expr]) -> list[Expr]:
-    """The same expressions over other leaves or nodes: each key of `replace` becomes its value."""
+def substitute(roots: Sequence[Expr], replace: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
+    """What each node of these expressions becomes where each key of `replace` becomes its value."""
     done: dict[Expr, Expr] = dict(replace)
     for node in toposort(roots):
         if node not in done:
             done[node] = rebuilt(node, [done[i] for i in node.inputs])
-    return [done[r] for r in roots]
+    return done
 
 
 def _unpacked(

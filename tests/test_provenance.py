@@ -231,3 +231,12 @@ def test_pictures_tell_all_lines(x: Expr) -> None:
     for level in (step, step.stages["share"].value):
         (hint,) = [n.hint for n in drawing(level).nodes if n.label.startswith("tanh")]
         assert hint.index("# first") < hint.index("# second")
+
+
+def test_a_node_behind_a_draw_is_explained() -> None:
+    """The key of a draw enters when a step is compiled: what reads it is declared all the same."""
+    x = dg.placeholder("x", ("n", 3))
+    hidden = x * dg.random.uniform(x.shape)
+    step = dg.compile({"y": dg.sum(hidden * 2)}, backend="numpy")
+    for node in (hidden, step.graph.outputs["y"]):
+        assert "kernel" in step.explain(node)
