@@ -236,7 +236,8 @@ def test_pictures_tell_all_lines(x: Expr) -> None:
 def test_a_node_behind_a_draw_is_explained() -> None:
     """The key of a draw enters when a step is compiled: what reads it is declared all the same."""
     x = dg.placeholder("x", ("n", 3))
-    hidden = x * dg.random.uniform(x.shape)
-    step = dg.compile({"y": dg.sum(hidden * 2)}, backend="numpy")
-    for node in (hidden, step.graph.outputs["y"]):
+    hidden = dg.dropout(x, 0.5, training=True)
+    y = dg.sum(hidden * 2)
+    step = dg.compile({"y": y}, backend="numpy")
+    for node in (hidden, y):
         assert "kernel" in step.explain(node)
