@@ -29,8 +29,7 @@ LAYERS: list[Callable[[Any], Any]] = [
     nn.LayerNorm,
 ]  # fmt: skip
 RATES: list[Callable[[Any], Any]] = [
-    nn.Dropout, nn.SpatialDropout, lambda v: nn.BatchNorm(momentum=v),
-    lambda v: nn.BatchNorm(eps=v), lambda v: nn.LayerNorm(eps=v), optim.SGD,
+    nn.Dropout, nn.SpatialDropout, lambda v: nn.BatchNorm(eps=v), lambda v: nn.LayerNorm(eps=v), optim.SGD,
     lambda v: optim.SGD(0.1, momentum=v), lambda v: optim.SGD(0.1, weight_decay=v),
     lambda v: optim.RMSProp(alpha=v), lambda v: optim.RMSProp(eps=v), optim.Adagrad,
     lambda v: optim.Adagrad(eps=v), lambda v: optim.Adam(betas=(v, 0.9)),
@@ -288,3 +287,9 @@ def test_the_op_of_a_name_that_nothing_registered() -> None:
     assert "no_such_op" not in OPS
     with pytest.raises(dg.GraphError, match=r"no operation is called 'no_such_op': .*@dg.op"):
         dg.expr.op_named("no_such_op")
+
+
+@pytest.mark.parametrize("value", ["a", None, float("nan"), float("inf")])
+def test_a_batch_norms_momentum_is_any_finite_number(value: Any) -> None:
+    assert "momentum is a number in (-inf, inf)" in ours(lambda: nn.BatchNorm(momentum=value))
+    assert nn.BatchNorm(momentum=-1).momentum == -1

@@ -72,7 +72,7 @@ class BatchNorm(Module):
     statistics: ClassVar[tuple[str, ...]] = ("running_mean", "running_var")
 
     def __init__(self, *, momentum: float = 0.1, eps: float = 1e-5, affine: bool = True) -> None:
-        self.momentum, self.affine = number("momentum", momentum, "[0, 1]"), affine
+        self.momentum, self.affine = number("momentum", momentum, "(-inf, inf)"), affine
         self.eps = number("eps", eps, "[0, inf)")
 
     def forward(self, x: Expr, training: bool) -> Expr:
