@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 class Drawn:
@@ -38,11 +41,23 @@ class Drawn:
 
         save_dot(self, path)
 
-    def to_svg(self) -> str:
-        """The picture as SVG, kernels as clusters; no other program takes part."""
+    def to_mermaid(self) -> str:
+        """The picture in Mermaid's language, which code hosts draw."""
+        from deepgraph.show import to_mermaid
+
+        return to_mermaid(self)
+
+    def to_networkx(self) -> nx.MultiDiGraph[Any]:
+        """The nodes as a networkx graph, each edge with what sort it is or which operand."""
+        from deepgraph.show import to_networkx
+
+        return to_networkx(self)
+
+    def to_svg(self, limit: int | None = None) -> str:
+        """The picture as SVG, kernels as clusters; of more than `limit` nodes both ends."""
         from deepgraph.show import to_svg
 
-        return to_svg(self)
+        return to_svg(self, limit)
 
     def save_svg(self, path: str | PathLike[str]) -> None:
         """Write `to_svg()` to a file."""

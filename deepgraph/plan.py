@@ -22,6 +22,8 @@ from deepgraph.target import Target
 if TYPE_CHECKING:
     import networkx as nx
 
+    from deepgraph.show.timeline import Timeline
+
 
 @dataclass(frozen=True, eq=False)
 class Home:
@@ -69,11 +71,12 @@ class Scratch:
 
 @dataclass(frozen=True)
 class Binding:
-    """A plan for known sizes: each slot's offset in the arena and its bytes."""
+    """A plan for known sizes: each slot's offset in the arena, its bytes and its life."""
 
     sizes: Mapping[str, int]
     offsets: tuple[int, ...]
     bytes: tuple[int, ...]
+    spans: tuple[tuple[int, int], ...]
     peak_bytes: int  # the arena
     blocks: Mapping[Kernel, Blocks]  # the kernels that run block by block
 
@@ -113,7 +116,7 @@ class Plan(Drawn):
                     nbytes[s.slot] = threads * padded(nbytes[s.slot])
         spans = self._spans(split)
         offsets, peak = arena(spans, nbytes)
-        return Binding(dict(sizes), offsets, tuple(nbytes), peak, split)
+        return Binding(dict(sizes), offsets, tuple(nbytes), tuple(spans), peak, split)
 
     def _spans(self, split: Collection[Kernel]) -> list[tuple[int, int]]:
         """The life of each slot; what a kernel touches lives through all of its blocks."""
@@ -275,6 +278,16 @@ class Plan(Drawn):
                 lines.append(f"{home}: {value!r}")
         lines += [f"at the end {p.name} = {v!r}" for p, v in self.commits]
         return "\n".join(lines)
+
+    def timeline(self, **sizes: int) -> Timeline:
+        """The arena over time as a picture, for these sizes; 32 stands for those not given."""
+        from deepgraph.show.timeline import Timeline
+
+        return Timeline(self, sizes)
+
+    def to_html(self) -> str:
+        """The timeline, and the kernels with the homes of what they make."""
+        return f"{self.timeline().to_svg()}\n{super().to_html()}"
 
     def __str__(self) -> str:
         return self.to_text()

@@ -13,8 +13,10 @@ import numpy.typing as npt
 
 from deepgraph.backends import Program
 from deepgraph.dims import bind, product
+from deepgraph.drawn import Drawn
 from deepgraph.errors import GraphError
 from deepgraph.plan import Plan
+from deepgraph.roof import Roof, roof
 
 Array = npt.NDArray[Any]
 
@@ -49,18 +51,26 @@ def _per(count: int, seconds: float) -> float:
     return count / seconds / 1e9 if seconds > 0 else 0.0
 
 
-@dataclass(frozen=True)
-class Profile:
+_HEAD = ("", "kernel", "us", "share", "GB/s", "GFLOP/s", "of roof", "line")
+
+
+@dataclass(frozen=True, repr=False)
+class Profile(Drawn):
     """The kernels of a step in the order they run, timed at known sizes.
 
     `seconds` is the median time of a run without clocks between the kernels; a row's, the median
-    with them. `str` gives a table.
+    with them. `str` gives a table; a notebook shows it above the kernels coloured by time.
+    `roof` is what the machine can do at best: a row's `of roof` is the least time for what it
+    moves and computes, over the time it takes.
     """
 
     rows: tuple[Row, ...]
     seconds: float
     sizes: Mapping[str, int]
     repeat: int
+    plan: Plan
+    roof: Roof
+    texts: tuple[str, ...] = ()
 
     @property
     def kernel_seconds(self) -> float:
@@ -70,39 +80,65 @@ class Profile:
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
 
-    def __str__(self) -> str:
+    def of_roof(self, row: Row) -> float:
+        """How near a kernel comes to what the machine can do: 1 is as fast as it gets."""
+        return self.roof.share(row.bytes, row.flops, row.seconds)
+
+    def drawn_as(self) -> Any:
+        """The plan's kernels, coloured by their share of the time."""
+        from deepgraph.show.heat import heated
+
+        return heated(self.plan, [row.seconds for row in self.rows])
+
+    def kernel_texts(self) -> Sequence[str]:
+        """The code of each kernel."""
+        return self.texts
+
+    def to_text(self) -> str:
+        """A row a kernel: time, share, bandwidth, operations a second, distance to the roof."""
+        from deepgraph.show.measure import table
+
+        return "\n".join([*self._told(), *table([_HEAD, *self._cells()], right=(0, 2, 3, 4, 5, 6))])
+
+    def to_html(self) -> str:
+        """The table, and the kernels coloured by their share of the time."""
+        from deepgraph.show.heat import html_table
+
         total = self.kernel_seconds or 1.0
-        table = [("", "kernel", "us", "share", "GB/s", "GFLOP/s", "line")]
-        for k, row in enumerate(self.rows):
-            table.append(
-                (
-                    str(k), row.name, f"{row.seconds * 1e6:.1f}", f"{row.seconds / total:.1%}",
-                    f"{row.gb_per_second:.2f}", f"{row.gflop_per_second:.2f}",
-                    "  ".join(filter(None, [row.where, row.line])),
-                )
-            )  # fmt: skip
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        left = (False, True, False, False, False, False, True)
-        lines = [
-            "  ".join(
-                text.ljust(w) if flush else text.rjust(w)
-                for text, w, flush in zip(row, widths, left, strict=True)
-            ).rstrip()
-            for row in table
-        ]
-        at = "".join(f", {name}={n}" for name, n in self.sizes.items())
-        head = (
-            f"{self.seconds * 1e6:.1f} us a run, {self.kernel_seconds * 1e6:.1f} us in "
-            f"{len(self.rows)} kernels (median of {self.repeat}{at})"
-        )
-        return "\n".join([head, *lines])
+        shares = [row.seconds / total for row in self.rows]
+        told = "<br>".join(self._told())
+        return f"<p>{told}</p>{html_table(_HEAD, self._cells(), shares)}{super().to_html()}"
+
+    def __str__(self) -> str:
+        return self.to_text()
 
     __repr__ = __str__
+
+    def _told(self) -> list[str]:
+        at = "".join(f", {name}={n}" for name, n in self.sizes.items())
+        return [
+            f"{self.seconds * 1e6:.1f} us a run, {self.kernel_seconds * 1e6:.1f} us in "
+            f"{len(self.rows)} kernels (median of {self.repeat}{at})",
+            f"roof: {self.roof.bytes / 1e9:.1f} GB/s, {self.roof.flops / 1e9:.1f} GFLOP/s "
+            "(a copy of 32 MiB, a product of matrices)",
+        ]
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        total = self.kernel_seconds or 1.0
+        return [
+            (
+                str(k), row.name, f"{row.seconds * 1e6:.1f}", f"{row.seconds / total:.1%}",
+                f"{row.gb_per_second:.2f}", f"{row.gflop_per_second:.2f}",
+                f"{self.of_roof(row):.1%}", "  ".join(filter(None, [row.where, row.line])),
+            )
+            for k, row in enumerate(self.rows)
+        ]  # fmt: skip
 
 
 def measure(
     program: Program, plan: Plan, sizes: Mapping[str, int],
     feeds: Callable[[], Sequence[Array]], outs: Sequence[Array], repeat: int,
+    texts: tuple[str, ...] = (),
 ) -> Profile:  # fmt: skip
     """Run a program `repeat` times with a clock between kernels and `repeat` times without.
 
@@ -130,7 +166,8 @@ def measure(
     if not clock:
         raise GraphError("profile: this backend runs no kernels that could be timed")
     each = [max(median(column) - cost, 0.0) for column in zip(*parts, strict=True)]
-    return Profile(_rows(plan, sizes, each), median(whole), dict(sizes), repeat)
+    rows = _rows(plan, sizes, each)
+    return Profile(rows, median(whole), dict(sizes), repeat, plan, roof(), texts)
 
 
 def _cost(tick: Callable[[], None], clock: list[float]) -> float:

@@ -258,7 +258,9 @@ class Step(Drawn):
             try:
                 with np.errstate(all="ignore"):
                     fresh = partial(self._feeds.fresh, arrays)
-                    return measure(self._program, self.plan, sizes, fresh, outs, repeat)
+                    return measure(
+                        self._program, self.plan, sizes, fresh, outs, repeat, self.source.parts
+                    )
             except Exception as error:
                 explain_failure(error, self.schedule)
                 raise

@@ -105,9 +105,10 @@ def test_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_table(step: dg.Step, given: Any) -> None:
     lines = str(step.profile(x=given, repeat=2)).splitlines()
     assert lines[0].endswith("(median of 2, batch=128)")
-    assert lines[1].split() == ["kernel", "us", "share", "GB/s", "GFLOP/s", "line"]
-    assert len(lines) == 2 + len(step.kernels)
-    shares = [float(line.split("%")[0].rsplit(None, 1)[1]) for line in lines[2:]]
+    assert lines[1].startswith("roof: ")
+    assert lines[2].split() == ["kernel", "us", "share", "GB/s", "GFLOP/s", "of", "roof", "line"]
+    assert len(lines) == 3 + len(step.kernels)
+    shares = [float(line.split("%")[0].rsplit(None, 1)[1]) for line in lines[3:]]
     assert sum(shares) == pytest.approx(100, abs=1)
     assert "# the line" in "\n".join(lines)
 

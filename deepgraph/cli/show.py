@@ -13,6 +13,7 @@ from typing import Any
 
 from deepgraph.drawn import Drawn
 from deepgraph.errors import GraphError
+from deepgraph.show.html import page
 from deepgraph.step import Step
 
 
@@ -30,12 +31,16 @@ def _stages(step: Step) -> str:
 FORMS: dict[str, Callable[[Any], str]] = {
     "text": lambda thing: str((thing.schedule if isinstance(thing, Step) else thing).to_text()),
     "dot": Drawn.to_dot,
+    "mermaid": Drawn.to_mermaid,
     "svg": Drawn.to_svg,
+    "html": lambda thing: page(thing.to_html(), repr(thing)),
     "source": _source,
     "plan": lambda step: step.plan.to_text(),
+    "timeline": lambda step: step.plan.timeline().to_svg(),
     "stages": _stages,
+    "history": lambda step: page(step.history.to_html(), repr(step)),
 }
-OF_STEPS = ("source", "plan", "stages")
+OF_STEPS = ("source", "plan", "timeline", "stages", "history")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -18,7 +18,9 @@ from deepgraph.arguments import call_text
 from deepgraph.dims import Shape, pretty
 from deepgraph.dtypes import DType, as_dtype, is_float
 from deepgraph.errors import ArgumentError, DTypeError, GraphError, Origin, ShapeError, here, scope
-from deepgraph.expr import explained, explaining
+from deepgraph.expr import Expr, explained, explaining
+from deepgraph.graph import Graph
+from deepgraph.ops.source import placeholder
 from deepgraph.parameter import Parameter
 
 Initialiser = Callable[[tuple[int, ...], np.random.Generator], npt.ArrayLike]
@@ -84,6 +86,7 @@ class Module:
     seed: int | None  # what all weights are drawn from if this is the outermost module
     statistics: ClassVar[tuple[str, ...]] = ()  # attributes that are updated, but not learned
     _met: bool = False  # an input
+    _seen: tuple[tuple[Shape, DType], ...] = ()  # types of the inputs, where it was outermost
 
     _takes_training: ClassVar[bool] = False
 
@@ -125,6 +128,8 @@ class Module:
             raise
         for module in outermost.called:
             module._met = True
+        if inputs and all(isinstance(x, Expr) for x in inputs):
+            self._seen = tuple((x.shape, x.dtype) for x in inputs)
         _trained.update(dict.fromkeys(outermost.trained, here()))
         return result
 
@@ -222,6 +227,26 @@ class Module:
                     "call the model first"
                 )
             yield place.path, module
+
+    def _graph(self) -> Graph:
+        """What the model computes in evaluation of inputs like those it last met."""
+        many = len(self._seen) > 1
+        inputs = [
+            placeholder(f"x{k}" if many else "x", shape, dtype)
+            for k, (shape, dtype) in enumerate(self._seen)
+        ]
+        results = self(*inputs)
+        if isinstance(results, Expr):
+            return Graph(tuple(inputs), {"output": results})
+        named = results.items() if isinstance(results, Mapping) else enumerate(results)
+        return Graph(tuple(inputs), {f"{name}": value for name, value in named})
+
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> dict[str, str]:
+        """The graph of the model beside its layers as text; text alone before it met an input."""
+        text = {"text/plain": repr(self)}
+        return self._graph()._repr_mimebundle_(include, exclude) | text if self._seen else text
 
     def __repr__(self) -> str:
         lines = []

@@ -36,6 +36,8 @@ class Node:
     ordered: bool = False  # its operands, in the order of its edges, cannot change places
     repeat: bool = False  # the same node is drawn elsewhere too
     told: tuple[str, ...] = ()  # more lines
+    heat: float = 0.0  # of the kernels in a layer
+    mark: str = ""  # new or removed, where two graphs are compared
     value: Expr | None = field(default=None, compare=False, repr=False)  # whose node it is
     inside: Drawing | None = field(default=None, compare=False, repr=False)  # of a layer
 
@@ -68,11 +70,12 @@ class Edge:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A box around nodes: a kernel, which has a number."""
+    """A box around nodes: a kernel, by its number; `heat` is its share of the time, if known."""
 
     title: str
     detail: str = ""
     number: int = -1
+    heat: float = 0.0
 
 
 @dataclass(frozen=True)

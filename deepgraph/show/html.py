@@ -18,9 +18,8 @@ from typing import Any
 from deepgraph.drawn import Drawn
 from deepgraph.expr import Expr
 from deepgraph.show.drawing import Drawing, drawing
-from deepgraph.show.palette import EDGES, LEGEND, NODES
+from deepgraph.show.palette import EDGES, HOT, LEGEND, MARKS, NODES
 from deepgraph.show.scenes import LIMIT, Scenes
-from deepgraph.show.svg import to_svg
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def widget(
         "text": scenes.text, "kernels": list(sources), "open": [],
     }  # fmt: skip
     text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/").replace("<!", "<\\u0021")
-    image = b64encode(to_svg(fallback, LIMIT).encode()).decode()
+    image = b64encode(fallback.to_svg(LIMIT).encode()).decode()
     return (
         f'<div class="deepgraph"><img alt="{escape(about)}" style="max-width:100%" '
         f'src="data:image/svg+xml;base64,{image}">'
@@ -98,7 +97,7 @@ def _file(name: str) -> str:
 @cache
 def _style() -> str:
     """The style sheet, and the tones that the palette gives to kinds of nodes and edges."""
-    rules = []
+    rules = [f":host{{--hot:{HOT}}}"]
     for kind, look in NODES.items():
         more = ";stroke-dasharray:4 3" if look.dashed else ";stroke-width:2.5" if look.bold else ""
         thin = 0.05 if look.fill == NODES["elementwise"].fill else 0.16
@@ -108,4 +107,7 @@ def _style() -> str:
     for kind, (color, dashed) in EDGES.items():
         dash = ";stroke-dasharray:4 3" if dashed else ""
         rules.append(f".edge.{kind}{{stroke:{color}{dash}}}.head.{kind}{{fill:{color}}}")
-    return "\n".join([*rules, _file("widget.css")])  # marks stand over kinds
+    rules += [
+        f".{mark}>rect{{stroke:{color};stroke-width:2.5}}" for mark, color in MARKS.items()
+    ]
+    return "\n".join([*rules, _file("widget.css")])

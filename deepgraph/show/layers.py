@@ -176,16 +176,21 @@ class _Sheet:
         """Draw a layer as one box."""
         nodes = [self.whole.nodes[k] for k in inner]
         nodes = [n for n in nodes if n.kind not in (*LEAVES, "update")]
-        kernels = {node.cluster for node in nodes} - {None}
+        kernels = {node.cluster for node in nodes if node.cluster is not None}
         told = [_counted(len(nodes), "operation")]
         if kernels:
             told.append(_counted(len(kernels), "kernel"))
+        marks = Counter(node.mark for node in nodes if node.mark)
+        told += [f"{n} {mark}" for mark, n in marks.items()]
+        heat = sum(self.whole.clusters[c].heat for c in kernels)
+        if heat:
+            told[-1] = f"{heat:.1%} of the time"
         main = [n for n in nodes if n.kind == "call"] or nodes
         names = [*dict.fromkeys(n.label.partition("(")[0] for n in main)]
         told.insert(0, ", ".join(names[:NAMED]) + ", …" * (len(names) > NAMED))
 
         def draw() -> int:
-            self.nodes.append(Node(name, "layer", told=tuple(told), inside=inside))
+            self.nodes.append(Node(name, "layer", told=tuple(told), heat=heat, inside=inside))
             return len(self.nodes) - 1
 
         self._reading(inner, draw)

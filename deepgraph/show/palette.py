@@ -24,6 +24,7 @@ INK, DARK_INK = "#111827", "#f3f4f6"
 MUTED, DARK_MUTED = "#4b5563", "#c3c9d2"
 LINE = "#7c8593"  # data edges, cluster borders, text outside boxes
 IN_PLACE = "#e11d48"
+HOT = "#ef4444"
 
 NODES = {
     "placeholder": Look("#dbeafe", "#3b82f6", "#1e3a5f", round=True),
@@ -41,6 +42,10 @@ NODES = {
     "note": Look("#fdfdfe", "#7c8593", "#23272f", round=True, dashed=True),
 }
 EDGES = {"data": (LINE, False), "alias": (LINE, True), "in-place": (IN_PLACE, False)}  # dashed?
+MARKS = {
+    "removed": "#dc2626", "merged": "#d97706", "replaced": "#a855f7", "new": "#16a34a",
+    "fused": "#0891b2", "moved": "#a855f7", "in_place": IN_PLACE,
+}  # fmt: skip
 LEGEND = {
     "placeholder": "fed", "parameter": "parameter", "constant": "constant",
     "elementwise": "elementwise", "reduce": "folds", "call": "library or template",

@@ -56,7 +56,8 @@ class Scenes:
             ],
             "kernels": [
                 {"at": _rounded(placed.clusters[c]), "title": _rounded(placed.titles[c][:2]),
-                 "lines": self._numbers(placed.headings[c].details), "number": cluster.number}
+                 "lines": self._numbers(placed.headings[c].details), "number": cluster.number,
+                 **({"heat": _hot(cluster.heat)} if cluster.heat else {})}
                 for c, cluster in enumerate(shown.clusters)
             ],
             "edges": [
@@ -91,6 +92,10 @@ class Scenes:
             made["round"] = 1
         if node.repeat:
             made["again"] = 1
+        if node.mark:
+            made["mark"] = node.mark
+        if node.heat:
+            made["heat"] = _hot(node.heat)
         if node.hint:
             made["hint"] = self._numbers(node.hint.split("\n"))
         if node.value is not None and node.kind not in ("output", "update"):
@@ -119,3 +124,8 @@ def _occurrences(labels: Iterable[str]) -> list[str]:
 
 def _rounded(numbers: Sequence[float]) -> list[int]:
     return [round(n) for n in numbers]
+
+
+def _hot(share: float) -> float:
+    """How opaque the colour of heat is."""
+    return round(0.08 + 0.7 * share, 2)

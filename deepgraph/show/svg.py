@@ -12,27 +12,27 @@ from deepgraph.show.layered import Box, Point, Route
 from deepgraph.show.layers import folded
 from deepgraph.show.layout import Layout, layout
 from deepgraph.show.lettering import DETAIL, LABEL, LEADING, Text
-from deepgraph.show.palette import DARK_INK, DARK_MUTED, EDGES, INK, LINE, MUTED, NODES
+from deepgraph.show.palette import DARK_INK, DARK_MUTED, EDGES, HOT, INK, LINE, MARKS, MUTED, NODES
 from deepgraph.show.repeat import repeated
 
 LIMIT = 5000  # nodes in a picture
 MARGIN = 12.0
 
 
-def to_svg(thing: Drawn, limit: int = LIMIT) -> str:
+def to_svg(thing: Drawn, limit: int | None = None) -> str:
     """An expression, graph, schedule or plan as SVG: values flow down, kernels box their nodes.
 
     Dashed edges lead to views, which move no bytes; red ones to results that take the memory of
-    what they read. A node's tooltip is where it was declared. Of more than `limit` nodes the first
-    and the last are drawn and those between are counted.
+    what they read. A node's tooltip is where it was declared. Of more than `limit` nodes (5,000)
+    the first and the last are drawn and those between are counted.
     """
-    return _text(repeated(elided(folded(drawing(thing)), limit)))
+    return _text(repeated(elided(folded(drawing(thing)), limit or LIMIT)))
 
 
-def save_svg(thing: Drawn, path: str | PathLike[str], limit: int = LIMIT) -> None:
+def save_svg(thing: Drawn, path: str | PathLike[str], limit: int | None = None) -> None:
     """Write `to_svg(thing)` to a file, in UTF-8."""
     with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.write(to_svg(thing, limit))
+        file.write(thing.to_svg(limit))
 
 
 def _text(shown: Drawing) -> str:
@@ -41,10 +41,12 @@ def _text(shown: Drawing) -> str:
     body = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="deepgraph" width="{_n(wide)}" '
         f'height="{_n(tall)}" viewBox="{_n(-MARGIN)} {_n(-MARGIN)} {_n(wide)} {_n(tall)}">',
-        f"<style>{_STYLE}</style>",
+        f"<style>{STYLE}</style>",
     ]
-    for box, title, text in zip(placed.clusters, placed.titles, placed.headings, strict=True):
-        body.append(f'<g class="kernel">{_rect(box, 8)}{_lines(text, title.x, title.y)}</g>')
+    for k, box in enumerate(placed.clusters):
+        title, text = placed.titles[k], placed.headings[k]
+        face = _rect(box, 8, shown.clusters[k].heat)
+        body.append(f'<g class="kernel">{face}{_lines(text, title.x, title.y)}</g>')
     body += _edges(shown, placed)
     for k, node in enumerate(shown.nodes):
         body.append(_node(node, placed.nodes[k], placed.texts[k]))
@@ -56,8 +58,8 @@ def _node(node: Node, box: Box, text: Text) -> str:
     corner = min(box.height / 2, 14) if NODES[node.kind].round else 3
     middle = box.x + box.width / 2
     lines = _lines(text, middle, box.y + (box.height - text.size[1]) / 2)
-    sort = f"{node.kind} again" if node.repeat else node.kind
-    return f'<g class="{sort}">{hint}{_rect(box, corner)}{lines}</g>'
+    sort = " ".join(filter(None, [node.kind, "again" * node.repeat, node.mark]))
+    return f'<g class="{sort}">{hint}{_rect(box, corner, node.heat)}{lines}</g>'
 
 
 def _lines(text: Text, x: float, y: float) -> str:
@@ -108,9 +110,10 @@ def _runs(route: Route, seen: set[tuple[Point, Point]]) -> list[str]:
     return made
 
 
-def _rect(box: Box, corner: float) -> str:
+def _rect(box: Box, corner: float, heat: float) -> str:
+    hot = f' style="fill:{HOT};fill-opacity:{0.08 + 0.7 * heat:.2f}"' if heat else ""
     return (f'<rect x="{_n(box.x)}" y="{_n(box.y)}" width="{_n(box.width)}" '
-            f'height="{_n(box.height)}" rx="{_n(corner)}"/>')  # fmt: skip
+            f'height="{_n(box.height)}" rx="{_n(corner)}"{hot}/>')  # fmt: skip
 
 
 def _n(value: float) -> str:
@@ -141,7 +144,12 @@ def _style() -> str:
         look.append(f".deepgraph .{kind} rect{{fill:{node.fill};stroke:{node.stroke}{more}}}")
         dark.append(f".deepgraph .{kind} rect{{fill:{node.dark_fill}}}")
     look.append(".deepgraph .again rect{stroke-dasharray:4 3}")
+    look += [
+        f".deepgraph .{mark} rect{{stroke:{color};stroke-width:2.5}}"
+        for mark, color in MARKS.items()
+    ]
+    look.append(".deepgraph .removed text{text-decoration:line-through}")
     return "\n".join([*look, "@media (prefers-color-scheme:dark){", *dark, "}"])
 
 
-_STYLE = _style()
+STYLE = _style()

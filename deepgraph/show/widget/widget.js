@@ -42,7 +42,8 @@
     return y;
   }
 
-  const told = (mark) => mark.replace("_", " ");
+  const hot = ({ heat }) => (heat ? { style: `fill: var(--hot); fill-opacity: ${heat}` } : {});
+  const spoken = (mark) => mark.replace("_", " ");
 
   class Widget {
     constructor(host, data) {
@@ -193,10 +194,11 @@
       return [right(size[0]), down(size[1])];
     }
 
-    kernel(parent, { at: [x, y, wide, tall], title, lines: texts, number }, right, down) {
+    kernel(parent, { at: [x, y, wide, tall], title, lines: texts, number, heat }, right, down) {
       const group = make(parent, "g", { class: "kernel", "data-kernel": number });
       make(group, "rect", {
         x: right(x), y: down(y), width: right(x + wide) - right(x), height: down(y + tall) - down(y), rx: 8,
+        ...hot({ heat }),
       });
       lines(group, [], texts.map((t) => this.data.text[t]), right(title[0]), down(title[1]));
       group.onclick = () => this.choose(number);
@@ -227,11 +229,12 @@
 
     node(parent, box) {
       const { text } = this.data, [x, y, wide, tall] = box.now;
-      const mark = this.marks[box.id];
+      const mark = this.mark(box);
       const sort = ["node", box.kind, mark ?? "", box.grown ? "open" : "", box.again ? "again" : ""];
       const group = make(parent, "g", { class: sort.join(" "), "data-kernel": box.kernel ?? "", "data-path": box.path });
-      if (box.heat) group.style.setProperty("--heat", box.heat);
-      make(group, "rect", { x, y, width: wide, height: tall, rx: box.round ? Math.min(tall / 2, 14) : 3 });
+      make(group, "rect", {
+        x, y, width: wide, height: tall, rx: box.round ? Math.min(tall / 2, 14) : 3, ...hot(box),
+      });
       const labels = box.label.map((t) => text[t]), details = box.details.map((t) => text[t]);
       const inner = Object.entries(box.inside === undefined ? {} : this.counted(box.inside));
       if (box.grown) {
@@ -240,7 +243,7 @@
         group.appendChild(box.group);
       } else {
         const high = LEADING * (12 * labels.length + 10 * details.length);
-        if (inner.length) details.splice(-1, 1, inner.map(([mark, n]) => `${n} ${told(mark)}`).join(", "));
+        if (inner.length) details.splice(-1, 1, inner.map(([mark, n]) => `${n} ${spoken(mark)}`).join(", "));
         lines(group, labels, details, x + wide / 2, y + (tall - high) / 2);
         if (inner.length) group.lastChild.classList.add("mark");
       }
@@ -256,10 +259,15 @@
       group.onpointerenter = () => this.explain(box);
     }
 
+    // What became of a node, or how it came: by the pass, or for good.
+    mark(node) {
+      return this.marks[node.id] ?? node.mark;
+    }
+
     // How many nodes in a sheet have each mark.
     counted(number, found = {}) {
       for (const node of this.data.sheets[number].nodes) {
-        const mark = node.again ? undefined : this.marks[node.id];
+        const mark = node.again ? undefined : this.mark(node);
         if (mark) found[mark] = (found[mark] ?? 0) + 1;
         if (node.inside !== undefined) this.counted(node.inside, found);
       }
@@ -277,11 +285,11 @@
     explain(box = null) {
       const { text, kernels } = this.data;
       this.side.replaceChildren();
-      const mark = box && this.marks[box.id];
+      const mark = box && this.mark(box);
       if (box) {
         make(this.side, "h4", {}, box.label.map((t) => text[t]).join(" "));
         const told = [...box.details, ...(box.hint ?? [])].map((t) => text[t]);
-        if (mark) told.unshift(`${told(mark)} by ${this.data.stages[this.at].name}`);
+        if (mark) told.unshift(`${spoken(mark)} ${this.slider ? `by ${this.data.stages[this.at].name}` : ""}`);
         make(this.side, "p", {}, told.join("\n"));
       }
       const kernel = box?.kernel ?? (box ? null : this.chosen);
