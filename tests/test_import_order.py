@@ -28,7 +28,7 @@ schedule target arena blocks nest plan
 show
 passes
 backends
-constraints compare debug explain failure feeds profile results
+constraints compare debug explain failure feeds roof profile results
 compile step
 nn optim data check io
 training

@@ -127,17 +127,18 @@ def test_a_name_cannot_break_the_table(name: str) -> None:
     assert "\x1b" not in to_text(g)
 
 
-def test_a_notebook_gets_svg_and_text() -> None:
+def test_a_notebook_gets_html_svg_and_text() -> None:
     _, schedule, plan = compiled(graph().outputs, graph().updates)
     for thing in (graph(), schedule, plan):
         shown = thing._repr_mimebundle_()
-        assert list(shown) == ["image/svg+xml", "text/plain"]
+        assert list(shown) == ["text/html", "image/svg+xml", "text/plain"]
+        assert shown["text/html"] == thing.to_html()
         assert shown["image/svg+xml"] == thing.to_svg()
         assert shown["text/plain"] == thing.to_text()
     expr = graph().outputs["loss"]
     assert expr._repr_mimebundle_()["text/plain"] == repr(expr)
     assert list(expr._repr_mimebundle_(include=["text/plain"])) == ["text/plain"]
-    assert list(expr._repr_mimebundle_(exclude={"text/plain"})) == ["image/svg+xml"]
+    assert list(expr._repr_mimebundle_(exclude={"text/html"})) == ["image/svg+xml", "text/plain"]
 
 
 def test_a_thing_may_be_drawn_as_another() -> None:

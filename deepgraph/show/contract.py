@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
 
@@ -74,3 +75,27 @@ def _around(a: int, b: int, below: Sequence[set[int]]) -> bool:
             stack += below[g] - seen
             seen |= below[g]
     return False
+
+
+def ordered(
+    groups: Sequence[Sequence[int]], place: Mapping[int, int], above: Sequence[Mapping[int, None]]
+) -> list[int]:
+    """The groups, each after those it reads; otherwise in the order of their first units."""
+    waits = [{place[a] for u in units for a in above[u] if a in place} - {g}
+             for g, units in enumerate(groups)]  # fmt: skip
+    readers: list[list[int]] = [[] for _ in groups]
+    for g, read in enumerate(waits):
+        for r in read:
+            readers[r].append(g)
+    left = list(map(len, waits))
+    ready = [(min(units), g) for g, units in enumerate(groups) if not left[g]]
+    heapq.heapify(ready)
+    order = []
+    while ready:
+        _, g = heapq.heappop(ready)
+        order.append(g)
+        for r in readers[g]:
+            left[r] -= 1
+            if not left[r]:
+                heapq.heappush(ready, (min(groups[r]), r))
+    return order

@@ -8,7 +8,10 @@ from html import escape
 
 from deepgraph.plan import Plan
 from deepgraph.show.drawing import Drawing, drawing
+from deepgraph.show.measure import shortened
 from deepgraph.show.palette import HOT
+
+LONGEST = 80  # characters of a line of the user's
 
 
 def heated(plan: Plan, seconds: Sequence[float]) -> Drawing:
@@ -25,19 +28,23 @@ def heated(plan: Plan, seconds: Sequence[float]) -> Drawing:
 
 
 def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], shares: Sequence[float]) -> str:
-    """A table; the third column of each row has its share as a bar behind the number.
+    """A table; the column of shares, the fourth, has each as a bar behind the number.
 
     Styles are written into the cells, since notebooks that are not trusted lose all others.
     """
     cell = "padding:1px 8px;text-align:{};white-space:nowrap;"
-    lines = ['<table class="deepgraph" style="border-collapse:collapse;font-size:12px">', "<tr>"]
-    lines += [f'<th style="{cell.format("left")}">{escape(name)}</th>' for name in head]
+    lines = ['<div style="max-height:420px;overflow:auto">']
+    lines += ['<table style="border-collapse:collapse;font-size:12px">', "<tr>"]
+    side = ["left" if k in (1, len(head) - 1) else "right" for k in range(len(head))]
+    for name, flush in zip(head, side, strict=True):
+        lines.append(f'<th style="{cell.format(flush)}">{escape(name)}</th>')
     for row, share in zip(rows, shares, strict=True):
         lines.append("</tr><tr>")
         for k, text in enumerate(row):
-            look = cell.format("left" if k in (1, len(row) - 1) else "right")
-            if k == 2:
+            look = cell.format(side[k])
+            if k == 3:
                 look += f"background:linear-gradient(90deg,{HOT}66 {share:.1%},transparent 0)"
-            inner = f"<code>{escape(text)}</code>" if k == len(row) - 1 else escape(text)
-            lines.append(f'<td style="{look}">{inner}</td>')
-    return "\n".join([*lines, "</tr></table>"])
+            if k == len(row) - 1:
+                look, text = look + "font-family:monospace", shortened(text, LONGEST)
+            lines.append(f'<td style="{look}">{escape(text)}</td>')
+    return "\n".join([*lines, "</tr></table></div>"])

@@ -100,9 +100,9 @@ def _style() -> str:
     rules = [f":host{{--hot:{HOT}}}"]
     for kind, look in NODES.items():
         more = ";stroke-dasharray:4 3" if look.dashed else ";stroke-width:2.5" if look.bold else ""
-        thin = 0.05 if look.fill == NODES["elementwise"].fill else 0.16
         rules.append(
-            f".{kind}>rect{{fill:{look.stroke};fill-opacity:{thin};stroke:{look.stroke}{more}}}"
+            f".{kind}>rect{{fill:{look.stroke};fill-opacity:{look.opacity};"
+            f"stroke:{look.stroke}{more}}}"
         )
     for kind, (color, dashed) in EDGES.items():
         dash = ";stroke-dasharray:4 3" if dashed else ""

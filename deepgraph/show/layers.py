@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from deepgraph.show.contract import contracted
+from deepgraph.show.contract import contracted, ordered
 from deepgraph.show.drawing import Drawing, Edge, Node
 
 FLAT = 120  # nodes that are drawn without folding
@@ -124,37 +123,13 @@ class _Folder:
             else [k for u in units for k in self.units.nodes[u]]
             for units in groups
         ]  # fmt: skip
-        for g in _ordered(groups, place, self.units.above):
+        for g in ordered(groups, place, self.units.above):
             if self._folds(groups[g], groups):
                 names = self.units.paths[groups[g][0]][: max(level, 1)]
                 sheet.layer(names[-1], shown[g], self.sheet(groups[g], level))
             else:
                 sheet.plain(shown[g])
         return sheet.done()
-
-
-def _ordered(
-    groups: Sequence[Sequence[int]], place: Mapping[int, int], above: Sequence[Mapping[int, None]]
-) -> list[int]:
-    """The groups, each after those it reads; otherwise in the order of their first units."""
-    waits = [{place[a] for u in units for a in above[u] if a in place} - {g}
-             for g, units in enumerate(groups)]  # fmt: skip
-    readers: list[list[int]] = [[] for _ in groups]
-    for g, read in enumerate(waits):
-        for r in read:
-            readers[r].append(g)
-    left = list(map(len, waits))
-    ready = [(min(units), g) for g, units in enumerate(groups) if not left[g]]
-    heapq.heapify(ready)
-    order = []
-    while ready:
-        _, g = heapq.heappop(ready)
-        order.append(g)
-        for r in readers[g]:
-            left[r] -= 1
-            if not left[r]:
-                heapq.heappush(ready, (min(groups[r]), r))
-    return order
 
 
 class _Sheet:

@@ -19,7 +19,13 @@ class Look(NamedTuple):
     dashed: bool = False  # nothing is computed
     bold: bool = False
 
+    @property
+    def opacity(self) -> float:
+        """Of the outline's colour, where it fills the box on a page of any colour."""
+        return 0.05 if self.fill == PLAIN else 0.16
 
+
+PLAIN = "#fdfdfe"
 INK, DARK_INK = "#111827", "#f3f4f6"
 MUTED, DARK_MUTED = "#4b5563", "#c3c9d2"
 LINE = "#7c8593"  # data edges, cluster borders, text outside boxes
@@ -30,16 +36,16 @@ NODES = {
     "placeholder": Look("#dbeafe", "#3b82f6", "#1e3a5f", round=True),
     "parameter": Look("#d1fae5", "#10b981", "#14463a", round=True),
     "constant": Look("#eef0f3", "#7c8593", "#353b45", round=True),
-    "elementwise": Look("#fdfdfe", "#7c8593", "#23272f"),
+    "elementwise": Look(PLAIN, "#7c8593", "#23272f"),
     "reduce": Look("#ffedd5", "#f59e0b", "#54391a"),
     "call": Look("#ede9fe", "#8b5cf6", "#3b2f63"),
-    "view": Look("#fdfdfe", "#7c8593", "#23272f", dashed=True),
+    "view": Look(PLAIN, "#7c8593", "#23272f", dashed=True),
     "output": Look("#dbeafe", "#3b82f6", "#1e3a5f", round=True, bold=True),
     "update": Look("#d1fae5", "#10b981", "#14463a", round=True, bold=True),
     "marked": Look("#fee2e2", "#dc2626", "#6b1d1d", bold=True),
     "layer": Look("#f1f5f9", "#64748b", "#2b323d", bold=True),
-    "port": Look("#fdfdfe", "#7c8593", "#23272f", round=True, dashed=True),
-    "note": Look("#fdfdfe", "#7c8593", "#23272f", round=True, dashed=True),
+    "port": Look(PLAIN, "#7c8593", "#23272f", round=True, dashed=True),
+    "note": Look(PLAIN, "#7c8593", "#23272f", round=True, dashed=True),
 }
 EDGES = {"data": (LINE, False), "alias": (LINE, True), "in-place": (IN_PLACE, False)}  # dashed?
 MARKS = {

@@ -128,4 +128,4 @@ def _rounded(numbers: Sequence[float]) -> list[int]:
 
 def _hot(share: float) -> float:
     """How opaque the colour of heat is."""
-    return round(0.08 + 0.7 * share, 2)
+    return round(0.03 + 0.75 * share, 2)

@@ -111,7 +111,7 @@ def _runs(route: Route, seen: set[tuple[Point, Point]]) -> list[str]:
 
 
 def _rect(box: Box, corner: float, heat: float) -> str:
-    hot = f' style="fill:{HOT};fill-opacity:{0.08 + 0.7 * heat:.2f}"' if heat else ""
+    hot = f' style="fill:{HOT};fill-opacity:{0.03 + 0.75 * heat:.2f}"' if heat else ""
     return (f'<rect x="{_n(box.x)}" y="{_n(box.y)}" width="{_n(box.width)}" '
             f'height="{_n(box.height)}" rx="{_n(corner)}"{hot}/>')  # fmt: skip
 
@@ -149,7 +149,16 @@ def _style() -> str:
         for mark, color in MARKS.items()
     ]
     look.append(".deepgraph .removed text{text-decoration:line-through}")
-    return "\n".join([*look, "@media (prefers-color-scheme:dark){", *dark, "}"])
+    return "\n".join([*look, "@media (prefers-color-scheme:dark){", *dark, "}", *_inline()])
+
+
+def _inline() -> list[str]:
+    """Inside a page: thin tones and the page's own ink, whatever theme it has."""
+    inside = "svg.deepgraph:not(:root)"
+    rules = [f"{inside} text{{fill:currentColor}}{inside} .detail{{opacity:.75}}"]
+    for kind, node in NODES.items():
+        rules.append(f"{inside} .{kind} rect{{fill:{node.stroke};fill-opacity:{node.opacity}}}")
+    return rules
 
 
 STYLE = _style()
