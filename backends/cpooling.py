@@ -17,7 +17,7 @@ from deepgraph.backends.cfunction import times
 from deepgraph.backends.clike import converted, number, register_type, size
 from deepgraph.backends.cstrides import order, plus, shared
 from deepgraph.dims import same, same_shape
-from deepgraph.dtypes import accumulator, least
+from deepgraph.dtypes import accumulator, is_float, least
 from deepgraph.expr import Strided
 
 _UNROLLED = 16  # places of a window
@@ -213,17 +213,25 @@ def _place(at: Strided, counters: Sequence[str]) -> str:
 
 @template("max_pool2d")
 def max_pool2d(out: CallWriter) -> None:
-    """The greatest so far, place by place."""
-    dtype = out.node.dtype
-    kind = register_type(dtype)
-    name = {"float": "float32", "double": "float64"}.get(kind, dtype.name)
-    y = out.store.at
+    """The greatest so far, place by place, and whether there was a NaN: both without a branch."""
+    dtype, y = out.node.dtype, out.store.at
+    kind, nans = register_type(dtype), is_float(dtype)
+    variables = {"top": (kind, number(least(dtype), dtype))}
+    if nans:
+        variables["nan"] = ("int", "0")
+
+    def meet(w: _Spot) -> str:
+        nan = f" {w['nan']} |= x != x;" if nans else ""
+        top = w["top"]
+        return f"{{ const {kind} x = {w.image(0)}; {top} = x > {top} ? x : {top};{nan} }}"
+
+    def end(w: _Spot) -> str:
+        top = w["top"]
+        return out.stored(w.window(y), f"{w['nan']} ? ({kind})NAN : {top}" if nans else top)
+
     with out.function():
         pooling = _Pooling(out, out.loads[0].at, y, (0, 1, 2))
-        pooling.write({"top": (kind, number(least(dtype), dtype))}, [
-            _Phase(lambda w: f"{w['top']} = dg_maximum_{name}({w['top']}, {w.image(0)});", True),
-            _Phase(lambda w: out.stored(w.window(y), w["top"])),
-        ])  # fmt: skip
+        pooling.write(variables, [_Phase(meet, True), _Phase(end)])
 
 
 @template("max_pool2d_grad")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
 
 import numpy as np
 
@@ -127,7 +128,10 @@ def linear_recurrence(out: CallWriter) -> None:
                 for k, at in enumerate(places)
             )
             last = lines["last"]
-            out.add(f"{last} = k == 0 ? {b} : ({kind})(({kind})({last} * {a}) + {b});")
+            both = f"({kind})({last} * {a}) + {b}"
+            if out.node.dtype.kind == "b":
+                both = f"({last} & {a}) | {b}"
+            out.add(f"{last} = k == 0 ? {b} : ({kind})({both});")
             out.put(to, last)
 
 
@@ -146,33 +150,64 @@ def argmin(out: CallWriter) -> None:
 def _extreme(out: CallWriter, greatest: bool) -> None:
     """Steps on only to what is better, or to a NaN, from which nothing leads away."""
     x, dtype, axis = out.loads[0].at, out.loads[0].value.dtype, out.node.attr("axis")
-    start = number(_worst(dtype, greatest), dtype)
-    kind = register_type(dtype)
-
-    def step(at: str, k: str, best: str, where: str) -> None:
-        better = f"x {'>' if greatest else '<'} {best}"
-        if is_float(dtype):
-            better = f"({best} == {best}) & !(x {'<=' if greatest else '>='} {best})"
-        out.add(
-            f"const {kind} x = {out.value(0, at)};", f"const int better = {better};",
-            f"{best} = better ? x : {best};", f"{where} = better ? {k} : {where};",
-        )  # fmt: skip
-
+    kind, start = register_type(dtype), number(_worst(dtype, greatest), dtype)
+    best = _Best(out, kind, is_float(dtype), ">" if greatest else "<")
     with out.function():
         if axis is None:
             out.add("if (me) return;", f"{kind} best = {start};", "int64_t where = 0;")
-            with out.over(contiguous(x.shape), x, simd=False) as (k, at):
-                step(at, k, "best", "where")
+            flat = contiguous(x.shape)
+            with out.over(flat, x, simd=False) as (k, at):
+                best.one(out.value(0, at), k, "best", "where")
             out.put(size(out.store.at.offset), "where")
             return
         lines = _Lines(out, axis, x)
         with lines.each(best=(kind, start), where=("int64_t", "0")):
-            with lines.steps() as (at,):
-                step(at, "k", lines["best"], lines["where"])
+            if lines.lane is None:
+                best.line(lines, size(x.shape[axis]), start)
+            else:
+                with lines.steps() as (at,):
+                    best.one(out.value(0, at), "k", lines["best"], lines["where"])
             y, keeps = out.store.at, out.node.attr("keepdims")
             strides = (*y.strides[:axis], 0, *y.strides[axis + keeps :])
             with lines.beside():
                 out.put(lines.at(Strided(x.shape, strides, y.offset)), lines["where"])
+
+
+class _Best(NamedTuple):
+    """Writes how the best so far and its place meet more elements, of which `sign` is better."""
+
+    out: CallWriter
+    kind: str
+    nans: bool
+    sign: str
+
+    def one(self, value: str, k: str, best: str, where: str) -> None:
+        """One more element."""
+        better = f"x {self.sign} {best}"
+        if self.nans:
+            better = f"({best} == {best}) & (({better}) | (x != x))"
+        self.out.add(
+            f"const {self.kind} x = {value};", f"const int better = {better};",
+            f"{best} = better ? x : {best};", f"{where} = better ? {k} : {where};",
+        )  # fmt: skip
+
+    def line(self, lines: _Lines, n: str, start: str) -> None:
+        """A line by itself, strip by strip: where the best of a strip stands is looked up after."""
+        out = self.out
+        x = f"const {self.kind} x = {out.value(0, lines.at(lines.ats[0]))};"
+        clause = f" reduction({'max' if self.sign == '>' else 'min'}:top) reduction(|:nan)"
+        with out.loop("s", "0", n, _STRIP):
+            out.add(f"const int64_t e = dg_min(s + {_STRIP}, {n});")
+            out.add(f"{self.kind} top = {start};", "int nan = 0;", f"#pragma omp simd{clause}")
+            with out.loop("k", "s", "e"):
+                out.add(x, f"top = x {self.sign} top ? x : top;", *["nan |= x != x;"] * self.nans)
+            fresh = "best == best && " * self.nans
+            better = f"if ({fresh}(nan || top {self.sign} best))"
+            with out.out.braces(better), out.loop("k", "s", "e"):
+                first = "nan ? x != x : x == top" if self.nans else "x == top"
+                out.add(x)
+                with out.out.braces(f"if ({first})"):
+                    out.add("best = x;", "where = k;", "break;")
 
 
 def _worst(dtype: DType, greatest: bool) -> float:
