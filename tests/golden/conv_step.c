@@ -127,11 +127,12 @@ static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, float 
                 #pragma omp simd
                 for (int64_t i3 = 0; i3 < 4; i3++) {
                     float top = (-INFINITY);
-                    top = dg_maximum_float32(top, a0[i0 + i1 * (n_batch*8) + (i2 * 2) * (n_batch*32) + (i3 * 2) * n_batch]);
-                    top = dg_maximum_float32(top, a0[i0 + i1 * (n_batch*8) + (i2 * 2) * (n_batch*32) + (i3 * 2 + 1) * n_batch]);
-                    top = dg_maximum_float32(top, a0[i0 + i1 * (n_batch*8) + (i2 * 2 + 1) * (n_batch*32) + (i3 * 2) * n_batch]);
-                    top = dg_maximum_float32(top, a0[i0 + i1 * (n_batch*8) + (i2 * 2 + 1) * (n_batch*32) + (i3 * 2 + 1) * n_batch]);
-                    y0[i0 * 64 + i1 * 16 + i2 * 4 + i3] = top;
+                    int nan = 0;
+                    { const float x = a0[i0 + i1 * (n_batch*8) + (i2 * 2) * (n_batch*32) + (i3 * 2) * n_batch]; top = x > top ? x : top; nan |= x != x; }
+                    { const float x = a0[i0 + i1 * (n_batch*8) + (i2 * 2) * (n_batch*32) + (i3 * 2 + 1) * n_batch]; top = x > top ? x : top; nan |= x != x; }
+                    { const float x = a0[i0 + i1 * (n_batch*8) + (i2 * 2 + 1) * (n_batch*32) + (i3 * 2) * n_batch]; top = x > top ? x : top; nan |= x != x; }
+                    { const float x = a0[i0 + i1 * (n_batch*8) + (i2 * 2 + 1) * (n_batch*32) + (i3 * 2 + 1) * n_batch]; top = x > top ? x : top; nan |= x != x; }
+                    y0[i0 * 64 + i1 * 16 + i2 * 4 + i3] = nan ? (float)NAN : top;
                 }
             }
         }

@@ -222,11 +222,26 @@ static void k6(dg_call *call, int64_t me, int64_t count, const float *a0, int64_
         for (int64_t i1 = 0; i1 < 3; i1++) {
             float best = (-INFINITY);
             int64_t where = 0;
-            for (int64_t k = 0; k < 4; k++) {
-                const float x = a0[i0 * 12 + i1 * 4 + k];
-                const int better = (best == best) & !(x <= best);
-                best = better ? x : best;
-                where = better ? k : where;
+            for (int64_t s = 0; s < 4; s += 256) {
+                const int64_t e = dg_min(s + 256, 4);
+                float top = (-INFINITY);
+                int nan = 0;
+                #pragma omp simd reduction(max:top) reduction(|:nan)
+                for (int64_t k = s; k < e; k++) {
+                    const float x = a0[i0 * 12 + i1 * 4 + k];
+                    top = x > top ? x : top;
+                    nan |= x != x;
+                }
+                if (best == best && (nan || top > best)) {
+                    for (int64_t k = s; k < e; k++) {
+                        const float x = a0[i0 * 12 + i1 * 4 + k];
+                        if (nan ? x != x : x == top) {
+                            best = x;
+                            where = k;
+                            break;
+                        }
+                    }
+                }
             }
             y0[i0 * 3 + i1] = where;
         }
