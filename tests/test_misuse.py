@@ -29,7 +29,8 @@ LAYERS: list[Callable[[Any], Any]] = [
     nn.LayerNorm,
 ]  # fmt: skip
 RATES: list[Callable[[Any], Any]] = [
-    nn.Dropout, nn.SpatialDropout, lambda v: nn.BatchNorm(eps=v), lambda v: nn.LayerNorm(eps=v), optim.SGD,
+    nn.Dropout, nn.SpatialDropout, optim.SGD,
+    lambda v: nn.BatchNorm(eps=v), lambda v: nn.LayerNorm(eps=v),
     lambda v: optim.SGD(0.1, momentum=v), lambda v: optim.SGD(0.1, weight_decay=v),
     lambda v: optim.RMSProp(alpha=v), lambda v: optim.RMSProp(eps=v), optim.Adagrad,
     lambda v: optim.Adagrad(eps=v), lambda v: optim.Adam(betas=(v, 0.9)),
