@@ -18,7 +18,8 @@ from deepgraph.backends.clike import loaded, number, size, stored
 from deepgraph.backends.cloops import EpilogueWriter
 from deepgraph.backends.cstrides import Bounds, place
 from deepgraph.expr import Expr, Strided, Type
-from deepgraph.schedule import Access, Kernel
+from deepgraph.schedule import Access, Kernel, Order
+from deepgraph.target import anywhere
 
 _APART = 16  # elements of the innermost axis that threads do not share out among them
 
@@ -126,6 +127,7 @@ class Template(NamedTuple):
     write: Callable[[CallWriter], None]
     memory: Callable[[Expr], Sequence[Type]]  # that each thread needs, as t0, ...
     takes: Callable[[Expr], bool]
+    orders: Callable[[Expr], Sequence[Order | None]]  # of memory: each operand's, the result's
 
 
 TEMPLATES: dict[str, Template] = {}
@@ -134,11 +136,12 @@ TEMPLATES: dict[str, Template] = {}
 def template(
     name: str, memory: Callable[[Expr], Sequence[Type]] = lambda node: (),
     takes: Callable[[Expr], bool] = lambda node: True,
+    orders: Callable[[Expr], Sequence[Order | None]] = anywhere,
 ) -> Callable[[Callable[[CallWriter], None]], Callable[[CallWriter], None]]:  # fmt: skip
     """Register how an operation is written, where it is: for the nodes that the template takes."""
 
     def register(write: Callable[[CallWriter], None]) -> Callable[[CallWriter], None]:
-        TEMPLATES[name] = Template(write, memory, takes)
+        TEMPLATES[name] = Template(write, memory, takes, orders)
         return write
 
     return register
@@ -154,3 +157,14 @@ def own(node: Expr) -> Sequence[Type] | None:
     """The memory that each thread needs for a node; None for one that has no template."""
     known = found(node)
     return None if known is None else known.memory(node)
+
+
+def native(node: Expr) -> bool:
+    """Is there a template that takes the node?"""
+    return found(node) is not None
+
+
+def orders(node: Expr) -> Sequence[Order | None]:
+    """The memory order that a node's template needs of each operand and of the result."""
+    known = found(node)
+    return anywhere(node) if known is None else known.orders(node)

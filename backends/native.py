@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import Bound, Source, ccalls, leaf_value, library, runtime, toolchain
-from deepgraph.backends import cindexing as cindexing  # these register templates
+from deepgraph.backends import cconvolution as cconvolution  # these register templates
+from deepgraph.backends import cindexing as cindexing
 from deepgraph.backends import cmatmul as cmatmul
 from deepgraph.backends import cpooling as cpooling
 from deepgraph.backends import crandom as crandom
@@ -44,7 +45,10 @@ class NativeBackend:
     """C for the processor at hand, compiled once and kept on disk."""
 
     name = "native"
-    target = Target("native", atomic=True, own=ccalls.own, epilogue=cmatmul.epilogue)
+    target = Target(
+        "native", atomic=True, native=ccalls.native, own=ccalls.own, orders=ccalls.orders,
+        epilogue=cmatmul.epilogue,
+    )  # fmt: skip
 
     def missing(self) -> str | None:
         """Why no C can be compiled here, or None."""

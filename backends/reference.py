@@ -12,7 +12,7 @@ from deepgraph.backends import Bound, Source, library
 from deepgraph.backends.text import size_name, statement
 from deepgraph.dims import bind
 from deepgraph.dtypes import DType, is_float
-from deepgraph.expr import OPS, Expr, Kind
+from deepgraph.expr import Expr, Kind
 from deepgraph.graph import Graph, expanded
 from deepgraph.parameter import Parameter
 from deepgraph.plan import Plan
@@ -85,7 +85,7 @@ class ReferenceBackend:
     name = "reference"
     target = Target(
         "reference", atomic=False, optimised=False,
-        natives=frozenset(name for name, op in OPS.items() if op.numpy or op.ufunc),
+        native=lambda node: bool(node.op.numpy or node.op.ufunc),
     )  # fmt: skip
 
     def missing(self) -> str | None:

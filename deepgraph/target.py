@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from deepgraph.expr import Expr, Type
+from deepgraph.schedule import Order
 
 
 def nothing(node: Expr) -> Sequence[Type] | None:
@@ -18,6 +19,16 @@ def never(node: Expr) -> bool:
     return False
 
 
+def undefined(node: Expr) -> bool:
+    """Of a target that has no operation which has a definition in smaller ones."""
+    return False
+
+
+def anywhere(node: Expr) -> Sequence[Order | None]:
+    """Of a target whose calls read and write whatever memory order their operands have."""
+    return [None] * (len(node.inputs) + 1)
+
+
 @dataclass(frozen=True)
 class Target:
     """The properties of a backend that decide what passes may do.
@@ -25,14 +36,17 @@ class Target:
     `atomic`: a kernel reads all inputs of an element before it writes any output, and keeps what
     is between in registers. Where not, each instruction is a statement over whole arrays (or
     blocks of them), and what is between needs memory: scratch.
+    `orders`: for each operand of a call and, last, for its result the memory order that it has to
+    have, or None. What is in another order is copied.
     """
 
     name: str
     atomic: bool
     optimised: bool = True  # False: it runs graphs as they were declared
-    natives: frozenset[str] = frozenset()  # operations it has although they have a definition
+    native: Callable[[Expr], bool] = undefined  # has it a node that has a definition?
     own: Callable[[Expr], Sequence[Type] | None] = nothing
     epilogue: Callable[[Expr], bool] = never
+    orders: Callable[[Expr], Sequence[Order | None]] = anywhere
     max_operands: int = 64  # values a kernel may read
     max_nodes: int = 500  # instructions a kernel may hold
     block: int = 1 << 17  # elements of a block, where a kernel runs block by block

@@ -35,7 +35,7 @@ def fuse(
     declared, run = computed(graph), [made(task) for task in tasks]
     limits, apart = None if donate else needed(tasks, graph, hints), None
     for nodes, thrifty in ((declared, False), (run, False), (run, True)):
-        fused = build(graph, _Fusion(graph, target, nodes, thrifty).groups(), {})
+        fused = build(graph, _Fusion(graph, target, nodes, thrifty).groups(), target)
         found = peaks(fused, target, hints, donate)
         if apart is None and not _within(found, limits):
             apart = split(graph, target)
@@ -52,7 +52,7 @@ def _within(found: list[int], limits: list[int] | None) -> bool:
 
 def split(graph: Graph, target: Target) -> Schedule:
     """A kernel a node: what `fuse` is compared with."""
-    return build(graph, [single(n) for n in computed(graph)], {})
+    return build(graph, [single(n) for n in computed(graph)], target)
 
 
 def computed(graph: Graph) -> list[Expr]:

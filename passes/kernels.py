@@ -12,7 +12,20 @@ from deepgraph.expr import OPS, Expr, Kind, Strided
 from deepgraph.graph import Graph
 from deepgraph.literal import Literal
 from deepgraph.passes.views import Alignments, Axes, chain, follow
-from deepgraph.schedule import Access, Instr, Kernel, Operand, Order, Schedule, Store, contiguous
+from deepgraph.schedule import (
+    Access,
+    Instr,
+    Kernel,
+    Operand,
+    Order,
+    Schedule,
+    Store,
+    contiguous,
+    same_strided,
+)  # fmt: skip
+from deepgraph.target import Target
+
+_ROW_MAJOR: Mapping[Expr, Order] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,26 +86,39 @@ def _led(group: Group, leader: Expr) -> Group:
     return Group(group.nodes, leader.shape, index)
 
 
-def build(graph: Graph, groups: Sequence[Group], orders: Mapping[Expr, Order]) -> Schedule:
+def build(
+    graph: Graph, groups: Sequence[Group], target: Target, orders: Mapping[Expr, Order] = _ROW_MAJOR
+) -> Schedule:  # fmt: skip
     """The kernels of these groups, in an order that can run, with what must be copied copied.
 
     A view that strides cannot express (a reshape of a transpose, sliding windows laid out flat)
-    is copied by a kernel of its own, made here, once for all who read it.
+    is copied by a kernel of its own, made here, once for all who read it. So is what is not in the
+    memory order that a call of the target needs.
     """
-    builder = _Builder(graph, groups, orders)
+    builder = _Builder(graph, groups, target, orders)
     kernels = [builder.kernel(group) for group in groups]
     ordered = _sorted([*builder.copies, *kernels])
-    return Schedule(graph, ordered, tuple(groups), dict(orders), builder.copied)
+    return Schedule(graph, ordered, tuple(groups), builder.orders, builder.copied)
+
+
+def needed(groups: Sequence[Group], target: Target) -> dict[Expr, Order]:
+    """The results of calls that the target computes in a memory order of its own."""
+    calls = (g.leader for g in groups if g.leader is not None)
+    return {c: order for c in calls if (order := target.orders(c)[-1]) is not None}
 
 
 class _Builder:
-    def __init__(self, graph: Graph, groups: Sequence[Group], orders: Mapping[Expr, Order]) -> None:
-        self.orders = orders
+    def __init__(
+        self, graph: Graph, groups: Sequence[Group], target: Target, orders: Mapping[Expr, Order]
+    ) -> None:
+        self.target = target
+        self.orders = needed(groups, target) | dict(orders)
         self.alignments = Alignments()
         self.home = {n: g for g in groups for n in g.nodes}
         self.copies: list[Kernel] = []
         self._copied: dict[Expr, Expr] = {}  # view -> the value that holds it laid out flat
         self.copied: dict[Expr, Expr] = {}  # the other way round
+        self._ordered: dict[tuple[Expr, Order], Access] = {}
         self._found: dict[Expr, tuple[Expr, Strided]] = {}
         self.leaving = set(graph.results)
         for node in graph.nodes:
@@ -123,18 +149,31 @@ class _Builder:
         return found if isinstance(found, Expr) else (base, found)
 
     def _copy(self, view: Expr) -> None:
-        source, at = self.find(view)
-        with deriving(view.origin, "layout"):
-            copy = OPS["copy"](view)
+        self._copied[view] = self._made(view).value
         self._found.pop(view, None)
-        self._copied[view] = copy
-        self.copied[copy] = view
-        whole = contiguous(copy.shape)
+
+    def _in_order(self, node: Expr, order: Order | None) -> Access:
+        """Where to find what a call reads, in the order that it needs."""
+        found = Access(*self.find(node))
+        if order is None or same_strided(found.at, contiguous(node.shape, order)):
+            return found
+        if (node, order) not in self._ordered:
+            self._ordered[node, order] = self._made(node, order)
+        return self._ordered[node, order]
+
+    def _made(self, node: Expr, order: Order | None = None) -> Access:
+        """A copy of a node, as a kernel of its own."""
+        source, at = self.find(node)
+        with deriving(node.origin, "layout"):
+            copy = OPS["copy"](node)
+        self.copied[copy] = node
+        if order is not None:
+            self.orders[copy] = order
+        made = Access(copy, contiguous(copy.shape, order))
         body = Instr(copy, (0,), frozenset(range(copy.ndim)))
-        kernel = Kernel(
-            "map", copy.shape, (), (Access(source, at),), (body,), (Store(1, Access(copy, whole)),)
-        )  # fmt: skip
+        kernel = Kernel("map", copy.shape, (), (Access(source, at),), (body,), (Store(1, made),))
         self.copies.append(_collapsed(kernel))
+        return made
 
     def kernel(self, group: Group) -> Kernel:
         if group.leader is not None:
@@ -142,7 +181,7 @@ class _Builder:
         return _late_last(_collapsed(self._fused(group)))
 
     def _call(self, node: Expr, group: Group) -> Kernel:
-        operands = tuple(Access(*self.find(i)) for i in node.inputs)
+        operands = tuple(map(self._in_order, node.inputs, self.target.orders(node)))
         if len(group.nodes) > 1:
             return self._fused(_led(group, node), node, operands)
         whole = contiguous(node.shape, self.orders.get(node))

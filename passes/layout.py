@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from deepgraph.dims import at_least, same
 from deepgraph.expr import Expr, Kind, Strided
-from deepgraph.passes.kernels import Group, build, index_shape, result_axes
+from deepgraph.passes.kernels import Group, build, index_shape, needed, result_axes
 from deepgraph.passes.views import Alignments, chain, follow
 from deepgraph.schedule import Order, Schedule, contiguous
 from deepgraph.target import Target
@@ -13,32 +13,36 @@ from deepgraph.target import Target
 def layout(schedule: Schedule, target: Target) -> Schedule:
     """Give each value the order its readers ask for, else the order of what it is made of.
 
-    A reader asks where it flattens a permuted view, as a convolution's product does; an
-    elementwise kernel keeps the order of its widest operand. So a chain of convolution, bias,
-    activation and pooling stays in one order and is converted once. Shapes stay as declared;
-    results are always row-major.
+    A reader asks where it flattens a permuted view, as a convolution's product does, or is a call
+    for which the target needs an order; an elementwise kernel keeps the order of its widest
+    operand. So a chain of convolution, bias, activation and pooling stays in one order and is
+    converted once. Shapes stay as declared; results are always row-major.
     """
-    chosen = _Orders(schedule)
+    chosen = _Orders(schedule, target)
     for group in schedule.groups:
         chosen.settle(group)
-    return build(schedule.graph, schedule.groups, chosen.orders) if chosen.orders else schedule
+    if not chosen.orders:
+        return schedule
+    return build(schedule.graph, schedule.groups, target, chosen.orders)
 
 
 class _Orders:
-    def __init__(self, schedule: Schedule) -> None:
-        self.graph = schedule.graph
+    def __init__(self, schedule: Schedule, target: Target) -> None:
+        self.graph, self.target = schedule.graph, target
         self.alignments = Alignments()
-        self.orders: dict[Expr, Order] = {}
+        self.orders = needed(schedule.groups, target)
         self.stored = set(schedule.maker)
 
     def settle(self, group: Group) -> None:
         for node in group.nodes:
             if node.ndim < 2 or node not in self.stored or node in self.graph.results:
                 continue
+            if node in self.orders:
+                continue
             views = self._views(node)
             plain = {v for v in views if _expressible(v, node, None)}
-            asked = self._asked(node, [v for v in views if v not in plain])
-            for order in (asked, self._inherited(node, group)):
+            flattened = self._flattened(node, [v for v in views if v not in plain])
+            for order in (self._called(node, views), flattened, self._inherited(node, group)):
                 if order is None or order == tuple(range(node.ndim)):
                     continue
                 if all(_expressible(v, node, order) for v in plain):
@@ -56,7 +60,19 @@ class _Orders:
                     stack.append(user)
         return list(dict.fromkeys(found))
 
-    def _asked(self, node: Expr, blocked: list[Expr]) -> Order | None:
+    def _called(self, node: Expr, views: list[Expr]) -> Order | None:
+        """The order that a call needs."""
+        for shown in (node, *views):
+            _, axes = self.alignments.of(shown)
+            if axes is None or None in axes:
+                continue
+            for user in self.graph.users[shown]:
+                for operand, order in zip(user.inputs, self.target.orders(user), strict=False):
+                    if operand is shown and order is not None:
+                        return tuple(a for k in order if (a := axes[k]) is not None)
+        return None
+
+    def _flattened(self, node: Expr, blocked: list[Expr]) -> Order | None:
         """The order of the permutation that a view flattens, where row-major would need a copy."""
         for view in blocked:
             base, axes = self.alignments.of(view.inputs[0])

@@ -8,4 +8,4 @@ from deepgraph.target import Target
 
 def lower(graph: Graph, target: Target) -> Graph:
     """The graph with every operation that the target lacks expanded into smaller ones."""
-    return expanded(graph, lambda node: node.op.name in target.natives)
+    return expanded(graph, target.native)

@@ -1,268 +1,21 @@
 #include "loops.h"
-#include "matmul.h"
 #include "indexing.h"
+#include "convolution.h"
+#include "matmul.h"
 
-// pad: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// call over (1, 10, 10, batch)
-static void k0(dg_call *call, int64_t me, int64_t count, const float *a0, float *restrict y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low1 = dg_share(n_batch*10, 16, me, count);
-    const int64_t high1 = dg_share(n_batch*10, 16, me + 1, count);
-    const int64_t low3 = dg_share(n_batch*10, 16, me, count);
-    const int64_t high3 = dg_share(n_batch*10, 16, me + 1, count);
-    const int64_t low6 = dg_share(8, 1, me, count);
-    const int64_t high6 = dg_share(8, 1, me + 1, count);
-    const int64_t low9 = dg_share(8, 1, me, count);
-    const int64_t high9 = dg_share(8, 1, me + 1, count);
-    const int64_t low13 = dg_share(8, 1, me, count);
-    const int64_t high13 = dg_share(8, 1, me + 1, count);
-    #pragma omp simd
-    for (int64_t i0 = low1; i0 < high1; i0++) {
-        y0[i0] = 0.0f;
-    }
-    #pragma omp simd
-    for (int64_t i2 = low3; i2 < high3; i2++) {
-        y0[i2 + n_batch*90] = 0.0f;
-    }
-    for (int64_t i4 = low6; i4 < high6; i4++) {
-        #pragma omp simd
-        for (int64_t i5 = 0; i5 < n_batch; i5++) {
-            y0[i4 * (n_batch*10) + i5 + n_batch*10] = 0.0f;
-        }
-    }
-    for (int64_t i7 = low9; i7 < high9; i7++) {
-        #pragma omp simd
-        for (int64_t i8 = 0; i8 < n_batch; i8++) {
-            y0[i7 * (n_batch*10) + i8 + n_batch*19] = 0.0f;
-        }
-    }
-    for (int64_t i10 = low13; i10 < high13; i10++) {
-        for (int64_t i11 = 0; i11 < 8; i11++) {
-            #pragma omp simd
-            for (int64_t i12 = 0; i12 < n_batch; i12++) {
-                y0[i10 * (n_batch*10) + i11 * n_batch + i12 + n_batch*11] = a0[i10 * 8 + i11 + i12 * 64];
-            }
-        }
-    }
-}
-
-// copy: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (1, 3, 3, 8, batch*8)
-static void k1(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch*8, 64, me, count);
-    const int64_t high = dg_share(n_batch*8, 64, me + 1, count);
-    for (int64_t i0 = 0; i0 < 1; i0++) {
-        for (int64_t i1 = 0; i1 < 3; i1++) {
-            for (int64_t i2 = 0; i2 < 3; i2++) {
-                for (int64_t i3 = 0; i3 < 8; i3++) {
-                    #pragma omp simd
-                    for (int64_t i4 = low; i4 < high; i4++) {
-                        const float r0 = a0[i0 * (n_batch*100) + i1 * (n_batch*10) + i2 * n_batch + i3 * (n_batch*10) + i4];
-                        // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-                        const float r1 = r0;
-                        y0[i0 * (n_batch*576) + i1 * (n_batch*192) + i2 * (n_batch*64) + i3 * (n_batch*8) + i4] = r1;
-                    }
-                }
-            }
-        }
-    }
-}
-
-// matmul: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// call over (8, 4, batch*8)
-static void k2(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(8, 1, me, count);
-    const int64_t high = dg_share(8, 1, me + 1, count);
-    for (int64_t i0 = low; i0 < high; i0++) {
-        dg_matmul_float32(call, 0, 1, 4, n_batch*8, 9, a0, 9, 1, a1 + i0 * (n_batch*8), n_batch*64, 1, y0 + i0 * (n_batch*32), n_batch*8, 1);
-    }
-}
-
-// add: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (8, 4, batch*8)
-static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch*8, 64, me, count);
-    const int64_t high = dg_share(n_batch*8, 64, me + 1, count);
-    for (int64_t i0 = 0; i0 < 8; i0++) {
-        for (int64_t i1 = 0; i1 < 4; i1++) {
-            const float r1 = a1[i1];
-            #pragma omp simd
-            for (int64_t i2 = low; i2 < high; i2++) {
-                const float r0 = a0[i0 * (n_batch*32) + i1 * (n_batch*8) + i2];
-                // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-                const float r2 = r0 + r1;
-                y0[i0 * (n_batch*32) + i1 * (n_batch*8) + i2] = r2;
-            }
-        }
-    }
-}
-
-// relu: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch*256,)
-static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch*256, 64, me, count);
-    const int64_t high = dg_share(n_batch*256, 64, me + 1, count);
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
-        // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const float r1 = dg_relu(r0);
-        y0[i0] = r1;
-    }
-}
-
-// max_pool2d: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// call over (batch, 4, 4, 4)
-static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, float *restrict y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low0 = dg_share(n_batch, 1, me, count);
-    const int64_t high0 = dg_share(n_batch, 1, me + 1, count);
-    for (int64_t i0 = low0; i0 < high0; i0++) {
-        for (int64_t i1 = 0; i1 < 4; i1++) {
-            for (int64_t i2 = 0; i2 < 4; i2++) {
-                #pragma omp simd
-                for (int64_t i3 = 0; i3 < 4; i3++) {
-                    float top = (-INFINITY);
-                    int nan = 0;
-                    { const float x = a0[i0 + i1 * (n_batch*8) + (i2 * 2) * (n_batch*32) + (i3 * 2) * n_batch]; top = x > top ? x : top; nan |= x != x; }
-                    { const float x = a0[i0 + i1 * (n_batch*8) + (i2 * 2) * (n_batch*32) + (i3 * 2 + 1) * n_batch]; top = x > top ? x : top; nan |= x != x; }
-                    { const float x = a0[i0 + i1 * (n_batch*8) + (i2 * 2 + 1) * (n_batch*32) + (i3 * 2) * n_batch]; top = x > top ? x : top; nan |= x != x; }
-                    { const float x = a0[i0 + i1 * (n_batch*8) + (i2 * 2 + 1) * (n_batch*32) + (i3 * 2 + 1) * n_batch]; top = x > top ? x : top; nan |= x != x; }
-                    y0[i0 * 64 + i1 * 16 + i2 * 4 + i3] = nan ? (float)NAN : top;
-                }
-            }
-        }
-    }
-}
-
-// matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// call over (batch, 3)
-static void k6(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
-    const int64_t n_batch = call->size[0];
-    dg_matmul_float32(call, me, count, n_batch, 3, 64, a0, 64, 1, a1, 3, 1, y0, 3, 1);
-}
-
-// add: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch, 3)
-static void k7(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch, 1, me, count);
-    const int64_t high = dg_share(n_batch, 1, me + 1, count);
-    for (int64_t i0 = low; i0 < high; i0++) {
-        #pragma omp simd
-        for (int64_t i1 = 0; i1 < 3; i1++) {
-            const float r0 = a0[i0 * 3 + i1];
-            const float r1 = a1[i1];
-            // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-            const float r2 = r0 + r1;
-            y0[i0 * 3 + i1] = r2;
-        }
-    }
-}
-
-// max: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// fold over (batch, 3)
-static void k8(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch, 1, me, count);
-    const int64_t high = dg_share(n_batch, 1, me + 1, count);
-    for (int64_t i0 = low; i0 < high; i0++) {
-        float f1 = (-INFINITY);
-        {
-            float s1 = (-INFINITY);
-            int n1 = 0;
-            #pragma omp simd reduction(max:s1) reduction(|:n1)
-            for (int64_t i1 = 0; i1 < 3; i1++) {
-                const float r0 = a0[i0 * 3 + i1];
-                s1 = r0 > s1 ? r0 : s1;
-                n1 |= r0 != r0;
-            }
-            f1 = dg_maximum(f1, (n1 ? (float)NAN : s1));
-        }
-        // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const float r1 = f1;
-        y0[i0] = r1;
-    }
-}
-
-// subtract: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch, 3)
-static void k9(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch, 1, me, count);
-    const int64_t high = dg_share(n_batch, 1, me + 1, count);
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r1 = a1[i0];
-        #pragma omp simd
-        for (int64_t i1 = 0; i1 < 3; i1++) {
-            const float r0 = a0[i0 * 3 + i1];
-            // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-            const float r2 = r0 - r1;
-            y0[i0 * 3 + i1] = r2;
-        }
-    }
-}
-
-// exp: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch*3,)
-static void k10(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch*3, 64, me, count);
-    const int64_t high = dg_share(n_batch*3, 64, me + 1, count);
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
-        // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const float r1 = dg_exp(r0);
-        y0[i0] = r1;
-    }
-}
-
-// sum: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// fold over (batch, 3)
-static void k11(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch, 1, me, count);
-    const int64_t high = dg_share(n_batch, 1, me + 1, count);
-    for (int64_t i0 = low; i0 < high; i0++) {
-        double f1 = 0.0;
-        {
-            float s1 = 0.0f;
-            #pragma omp simd reduction(+:s1)
-            for (int64_t i1 = 0; i1 < 3; i1++) {
-                const float r0 = a0[i0 * 3 + i1];
-                s1 += r0;
-            }
-            f1 += s1;
-        }
-        // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const float r1 = f1;
-        y0[i0] = r1;
-    }
-}
-
-// log: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch,)
-static void k12(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch, 64, me, count);
-    const int64_t high = dg_share(n_batch, 64, me + 1, count);
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
-        // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const float r1 = dg_log(r0);
-        y0[i0] = r1;
-    }
+// add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// map over ()
+static void k0(int64_t me, const int64_t *a0, int64_t *y0) {
+    if (me) return;
+    const int64_t r0 = a0[0];
+    // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    const int64_t r1 = r0 + INT64_C(1);
+    y0[0] = r1;
 }
 
 // check_index: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch,)
-static void k13(dg_call *call, int64_t me, int64_t count, const int64_t *a0) {
+static void k1(dg_call *call, int64_t me, int64_t count, const int64_t *a0) {
     const int64_t n_batch = call->size[0];
     const int64_t low1 = dg_share(n_batch, 16, me, count);
     const int64_t high1 = dg_share(n_batch, 16, me + 1, count);
@@ -284,7 +37,7 @@ static void k13(dg_call *call, int64_t me, int64_t count, const int64_t *a0) {
     }
 }
 
-static void k13_1(dg_call *call, int64_t me, int64_t count, const int64_t *a0, int64_t *restrict y0) {
+static void k1_1(dg_call *call, int64_t me, int64_t count, const int64_t *a0, int64_t *restrict y0) {
     const int64_t n_batch = call->size[0];
     const int64_t low4 = dg_share(n_batch, 16, me, count);
     const int64_t high4 = dg_share(n_batch, 16, me + 1, count);
@@ -294,680 +47,403 @@ static void k13_1(dg_call *call, int64_t me, int64_t count, const int64_t *a0, i
     }
 }
 
-// equal: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch, 3)
-static void k14(dg_call *call, int64_t me, int64_t count, const int64_t *a0, const int64_t *a1, dg_bool *y0) {
+// copy: tests/programs.py:28  x = dg.placeholder("x", ("batch", 1, 8, 8))
+// map over (64, batch)
+static void k2(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
     const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch, 1, me, count);
-    const int64_t high = dg_share(n_batch, 1, me + 1, count);
+    const int64_t low = dg_share(64, 1, me, count);
+    const int64_t high = dg_share(64, 1, me + 1, count);
     for (int64_t i0 = low; i0 < high; i0++) {
-        const int64_t r0 = a0[i0];
         #pragma omp simd
-        for (int64_t i1 = 0; i1 < 3; i1++) {
-            const int64_t r1 = a1[i1];
-            // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-            const dg_bool r2 = dg_equal(r0, r1);
-            y0[i0 * 3 + i1] = r2;
+        for (int64_t i1 = 0; i1 < n_batch; i1++) {
+            const float r0 = a0[i0 + i1 * 64];
+            // tests/programs.py:28  x = dg.placeholder("x", ("batch", 1, 8, 8))
+            const float r1 = r0;
+            y0[i0 * n_batch + i1] = r1;
         }
     }
 }
 
-// where: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch*3,)
-static void k15(dg_call *call, int64_t me, int64_t count, const dg_bool *a0, const float *a1, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch*3, 64, me, count);
-    const int64_t high = dg_share(n_batch*3, 64, me + 1, count);
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const dg_bool r0 = a0[i0];
-        const float r1 = a1[i0];
-        // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const float r2 = r0 ? r1 : 0.0f;
-        y0[i0] = r2;
-    }
-}
-
-// sum: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// fold over (batch, 3)
-static void k16(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch, 1, me, count);
-    const int64_t high = dg_share(n_batch, 1, me + 1, count);
-    for (int64_t i0 = low; i0 < high; i0++) {
-        double f1 = 0.0;
-        {
-            float s1 = 0.0f;
-            #pragma omp simd reduction(+:s1)
-            for (int64_t i1 = 0; i1 < 3; i1++) {
-                const float r0 = a0[i0 * 3 + i1];
-                s1 += r0;
-            }
-            f1 += s1;
-        }
-        // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const float r1 = f1;
-        y0[i0] = r1;
-    }
-}
-
-// subtract: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch,)
-static void k17(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch, 64, me, count);
-    const int64_t high = dg_share(n_batch, 64, me + 1, count);
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
-        const float r1 = a1[i0];
-        // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const float r2 = r0 - r1;
-        y0[i0] = r2;
-    }
-}
-
-// sum: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// fold over (batch,)
-static void k18(dg_call *call, int64_t me, int64_t count, const float *a0, char *t0) {
-    const int64_t n_batch = call->size[0];
-    double *const m1 = (double *)(t0 + me * dg_padded(8));
-    const int64_t low = dg_share(n_batch, 64, me, count);
-    const int64_t high = dg_share(n_batch, 64, me + 1, count);
-    m1[0] = 0.0;
-    for (int64_t s = low; s < high; s += 1024) {
-        const int64_t e = dg_min(s + 1024, high);
-        float s1 = 0.0f;
-        #pragma omp simd reduction(+:s1)
-        for (int64_t i0 = s; i0 < e; i0++) {
-            const float r0 = a0[i0];
-            s1 += r0;
-        }
-        m1[0] += s1;
-    }
-}
-
-static void k18_1(int64_t me, int64_t count, float *y0, char *t0) {
-    double *const m1 = (double *)(t0 + me * dg_padded(8));
-    if (me) return;
-    for (int64_t other = 1; other < count; other++) {
-        const double *const part = (const double *)(t0 + other * dg_padded(8));
-        m1[0] += part[0];
-    }
-    // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    const float r1 = m1[0];
-    y0[0] = r1;
-}
-
-// divide: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over ()
-static void k19(dg_call *call, int64_t me, const float *a0, float *y0) {
-    const int64_t n_batch = call->size[0];
-    if (me) return;
-    const float r0 = a0[0];
-    // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    const float r1 = r0 / dg_to_float32(n_batch);
-    y0[0] = r1;
-}
-
-// add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-// map over ()
-static void k20(int64_t me, const int64_t *a0, int64_t *y0) {
-    if (me) return;
-    const int64_t r0 = a0[0];
-    // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-    const int64_t r1 = r0 + INT64_C(1);
-    y0[0] = r1;
-}
-
-// greater: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch*256,)
-static void k21(dg_call *call, int64_t me, int64_t count, const float *a0, dg_bool *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch*256, 64, me, count);
-    const int64_t high = dg_share(n_batch*256, 64, me + 1, count);
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
-        // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const dg_bool r1 = dg_greater(r0, 0.0f);
-        y0[i0] = r1;
-    }
-}
-
-// divide: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over ()
-static void k22(dg_call *call, int64_t me, float *y0) {
-    const int64_t n_batch = call->size[0];
-    if (me) return;
-    // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    const float r0 = (-1.0f) / dg_to_float32(n_batch);
-    y0[0] = r0;
-}
-
-// where: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch*3,)
-static void k23(dg_call *call, int64_t me, int64_t count, const dg_bool *a0, const float *a1, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch*3, 64, me, count);
-    const int64_t high = dg_share(n_batch*3, 64, me + 1, count);
-    const float r1 = a1[0];
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const dg_bool r0 = a0[i0];
-        // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const float r2 = r0 ? r1 : 0.0f;
-        y0[i0] = r2;
-    }
-}
-
-// divide: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over ()
-static void k24(dg_call *call, int64_t me, float *y0) {
-    const int64_t n_batch = call->size[0];
-    if (me) return;
-    // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    const float r0 = 1.0f / dg_to_float32(n_batch);
-    y0[0] = r0;
-}
-
-// divide: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch,)
-static void k25(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch, 64, me, count);
-    const int64_t high = dg_share(n_batch, 64, me + 1, count);
-    const float r0 = a0[0];
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r1 = a1[i0];
-        // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const float r2 = r0 / r1;
-        y0[i0] = r2;
-    }
-}
-
-// multiply: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch, 3)
-static void k26(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch, 1, me, count);
-    const int64_t high = dg_share(n_batch, 1, me + 1, count);
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
-        #pragma omp simd
-        for (int64_t i1 = 0; i1 < 3; i1++) {
-            const float r1 = a1[i0 * 3 + i1];
-            // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-            const float r2 = r0 * r1;
-            y0[i0 * 3 + i1] = r2;
-        }
-    }
-}
-
-// add: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (batch*3,)
-static void k27(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch*3, 64, me, count);
-    const int64_t high = dg_share(n_batch*3, 64, me + 1, count);
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
-        const float r1 = a1[i0];
-        // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const float r2 = r0 + r1;
-        y0[i0] = r2;
-    }
-}
-
-// matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// call over (batch, 64)
-static void k28(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
-    const int64_t n_batch = call->size[0];
-    dg_matmul_float32(call, me, count, n_batch, 64, 3, a0, 3, 1, a1, 1, 3, y0, 64, 1);
-}
-
-// max_pool2d_grad: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// conv2d: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch, 4, 8, 8)
-static void k29(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *restrict y0) {
+static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0, char *t0) {
+    const int64_t n_batch = call->size[0];
+    const dg_windows how = {
+        .images = n_batch, .groups = 1, .in = 1, .out = 4,
+        .row = {.inputs = 8, .results = 8, .places = 3, .up = 1, .down = 1, .hole = 1, .shift = -1},
+        .column = {.inputs = 8, .results = 8, .places = 3, .up = 1, .down = 1, .hole = 1, .shift = -1},
+    };
+    const dg_steps by = {.group = 36, .in = 9, .out = 9, .row = 3, .column = 1};
+    dg_convolve_float32(DG_EVEN(4, DG_OUT), me, count, how, a0, a1, by, y0, (float *)(t0 + me * dg_padded(n_batch*132 + 256)), NULL);
+}
+
+// add_relu: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// map over (4, batch*64)
+static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+    const int64_t n_batch = call->size[0];
+    const int64_t low = dg_share(n_batch*64, 64, me, count);
+    const int64_t high = dg_share(n_batch*64, 64, me + 1, count);
+    for (int64_t i0 = 0; i0 < 4; i0++) {
+        const float r1 = a1[i0];
+        #pragma omp simd
+        for (int64_t i1 = low; i1 < high; i1++) {
+            const float r0 = a0[i0 * (n_batch*64) + i1];
+            // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            const float r2 = r0 + r1;
+            const float r3 = dg_relu(r2);
+            y0[i0 * (n_batch*64) + i1] = r3;
+        }
+    }
+}
+
+// max_pool2d: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// call over (batch, 4, 4, 4)
+static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, float *restrict y0) {
     const int64_t n_batch = call->size[0];
     const int64_t low0 = dg_share(n_batch, 16, me, count);
     const int64_t high0 = dg_share(n_batch, 16, me + 1, count);
-    for (int64_t i2 = 0; i2 < 4; i2++) {
-        for (int64_t i1 = 0; i1 < 4; i1++) {
+    for (int64_t i1 = 0; i1 < 4; i1++) {
+        for (int64_t i2 = 0; i2 < 4; i2++) {
             for (int64_t i3 = 0; i3 < 4; i3++) {
                 #pragma omp simd
                 for (int64_t i0 = low0; i0 < high0; i0++) {
-                    float share = 0;
-                    share += a1[i0 + i1 * (n_batch*8) + (i2 * 2) * (n_batch*32) + (i3 * 2) * n_batch] == a2[i0 * 64 + i1 * 16 + i2 * 4 + i3];
-                    share += a1[i0 + i1 * (n_batch*8) + (i2 * 2) * (n_batch*32) + (i3 * 2 + 1) * n_batch] == a2[i0 * 64 + i1 * 16 + i2 * 4 + i3];
-                    share += a1[i0 + i1 * (n_batch*8) + (i2 * 2 + 1) * (n_batch*32) + (i3 * 2) * n_batch] == a2[i0 * 64 + i1 * 16 + i2 * 4 + i3];
-                    share += a1[i0 + i1 * (n_batch*8) + (i2 * 2 + 1) * (n_batch*32) + (i3 * 2 + 1) * n_batch] == a2[i0 * 64 + i1 * 16 + i2 * 4 + i3];
-                    share = a0[i0 * 64 + i1 * 16 + i2 * 4 + i3] / share;
-                    y0[i0 + i1 * (n_batch*8) + (i2 * 2) * (n_batch*32) + (i3 * 2) * n_batch] = a1[i0 + i1 * (n_batch*8) + (i2 * 2) * (n_batch*32) + (i3 * 2) * n_batch] == a2[i0 * 64 + i1 * 16 + i2 * 4 + i3] ? share : 0;
-                    y0[i0 + i1 * (n_batch*8) + (i2 * 2) * (n_batch*32) + (i3 * 2 + 1) * n_batch] = a1[i0 + i1 * (n_batch*8) + (i2 * 2) * (n_batch*32) + (i3 * 2 + 1) * n_batch] == a2[i0 * 64 + i1 * 16 + i2 * 4 + i3] ? share : 0;
-                    y0[i0 + i1 * (n_batch*8) + (i2 * 2 + 1) * (n_batch*32) + (i3 * 2) * n_batch] = a1[i0 + i1 * (n_batch*8) + (i2 * 2 + 1) * (n_batch*32) + (i3 * 2) * n_batch] == a2[i0 * 64 + i1 * 16 + i2 * 4 + i3] ? share : 0;
-                    y0[i0 + i1 * (n_batch*8) + (i2 * 2 + 1) * (n_batch*32) + (i3 * 2 + 1) * n_batch] = a1[i0 + i1 * (n_batch*8) + (i2 * 2 + 1) * (n_batch*32) + (i3 * 2 + 1) * n_batch] == a2[i0 * 64 + i1 * 16 + i2 * 4 + i3] ? share : 0;
+                    float top = (-INFINITY);
+                    int nan = 0;
+                    { const float x = a0[i0 + i1 * (n_batch*64) + (i2 * 2) * (n_batch*8) + (i3 * 2) * n_batch]; top = x > top ? x : top; nan |= x != x; }
+                    { const float x = a0[i0 + i1 * (n_batch*64) + (i2 * 2) * (n_batch*8) + (i3 * 2 + 1) * n_batch]; top = x > top ? x : top; nan |= x != x; }
+                    { const float x = a0[i0 + i1 * (n_batch*64) + (i2 * 2 + 1) * (n_batch*8) + (i3 * 2) * n_batch]; top = x > top ? x : top; nan |= x != x; }
+                    { const float x = a0[i0 + i1 * (n_batch*64) + (i2 * 2 + 1) * (n_batch*8) + (i3 * 2 + 1) * n_batch]; top = x > top ? x : top; nan |= x != x; }
+                    y0[i0 + i1 * (n_batch*16) + i2 * (n_batch*4) + i3 * n_batch] = nan ? (float)NAN : top;
                 }
             }
         }
     }
 }
 
-// where: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// map over (4, 8, batch*8)
-static void k30(dg_call *call, int64_t me, int64_t count, const dg_bool *a0, const float *a1, float *y0) {
+// matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// call over (batch, 3)
+static void k6(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(n_batch*8, 64, me, count);
-    const int64_t high = dg_share(n_batch*8, 64, me + 1, count);
-    for (int64_t i0 = 0; i0 < 4; i0++) {
-        for (int64_t i1 = 0; i1 < 8; i1++) {
-            #pragma omp simd
-            for (int64_t i2 = low; i2 < high; i2++) {
-                const dg_bool r0 = a0[i0 * (n_batch*8) + i1 * (n_batch*32) + i2];
-                const float r1 = a1[i0 * (n_batch*8) + i1 * (n_batch*32) + i2];
+    dg_matmul_float32(call, me, count, n_batch, 3, 64, a0, 1, n_batch, a1, 3, 1, y0, 3, 1);
+}
+
+// add_max_subtract: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// row over (batch, 3)
+static void k7(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+    const int64_t n_batch = call->size[0];
+    const int64_t low = dg_share(n_batch, 1, me, count);
+    const int64_t high = dg_share(n_batch, 1, me + 1, count);
+    for (int64_t i0 = low; i0 < high; i0++) {
+        float f3 = (-INFINITY);
+        {
+            float s3 = (-INFINITY);
+            int n3 = 0;
+            #pragma omp simd reduction(max:s3) reduction(|:n3)
+            for (int64_t i1 = 0; i1 < 3; i1++) {
+                const float r0 = a0[i0 * 3 + i1];
+                const float r1 = a1[i1];
                 // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-                const float r2 = r0 ? r1 : 0.0f;
-                y0[i0 * (n_batch*64) + i1 * (n_batch*8) + i2] = r2;
+                const float r2 = r0 + r1;
+                s3 = r2 > s3 ? r2 : s3;
+                n3 |= r2 != r2;
             }
+            f3 = dg_maximum(f3, (n3 ? (float)NAN : s3));
         }
-    }
-}
-
-// matmul: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// call over (8, 4, 9)
-static void k31(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
-    const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(8, 1, me, count);
-    const int64_t high = dg_share(8, 1, me + 1, count);
-    for (int64_t i0 = low; i0 < high; i0++) {
-        dg_matmul_float32(call, 0, 1, 4, 9, n_batch*8, a0 + i0 * (n_batch*8), n_batch*64, 1, a1 + i0 * (n_batch*8), 1, n_batch*64, y0 + i0 * 36, 9, 1);
-    }
-}
-
-// sum: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// fold over (8, 36)
-static void k32(int64_t me, int64_t count, const float *a0, float *y0) {
-    double m1[36];
-    const int64_t low = dg_share(36, 64, me, count);
-    const int64_t high = dg_share(36, 64, me + 1, count);
-    for (int64_t i1 = low; i1 < high; i1++) {
-        m1[i1] = 0.0;
-    }
-    for (int64_t i0 = 0; i0 < 8; i0++) {
+        const float r3 = f3;
         #pragma omp simd
-        for (int64_t i1 = low; i1 < high; i1++) {
-            const float r0 = a0[i0 * 36 + i1];
-            m1[i1] += r0;
+        for (int64_t i1 = 0; i1 < 3; i1++) {
+            const float r0 = a0[i0 * 3 + i1];
+            const float r1 = a1[i1];
+            const float r2 = r0 + r1;
+            const float r4 = r2 - r3;
+            y0[i0 * 3 + i1] = r4;
         }
     }
-    #pragma omp simd
-    for (int64_t i1 = low; i1 < high; i1++) {
-        // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const float r1 = m1[i1];
-        y0[i1] = r1;
-    }
 }
 
-// multiply: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-// map over (36,)
-static void k33(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t low = dg_share(36, 64, me, count);
-    const int64_t high = dg_share(36, 64, me + 1, count);
-    const float r0 = a0[0];
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r1 = a1[i0];
-        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        const float r2 = r0 * r1;
-        y0[i0] = r2;
-    }
-}
-
-// subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-// map over (36,)
-static void k34(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t low = dg_share(36, 64, me, count);
-    const int64_t high = dg_share(36, 64, me + 1, count);
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
-        const float r1 = a1[i0];
-        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        const float r2 = r0 - r1;
-        y0[i0] = r2;
-    }
-}
-
-// sum: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// fold over (4, batch*64)
-static void k35(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+// exp_sum_log_add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// row over (batch, 3)
+static void k8(dg_call *call, int64_t me, int64_t count, const float *a0, const int64_t *a1, const int64_t *a2, float *y1, char *t0, char *t1) {
     const int64_t n_batch = call->size[0];
-    const int64_t low = dg_share(4, 1, me, count);
-    const int64_t high = dg_share(4, 1, me + 1, count);
+    double *const m19 = (double *)(t0 + me * dg_padded(24));
+    double *const m12 = (double *)(t1 + me * dg_padded(8));
+    const int64_t low = dg_share(n_batch, 1, me, count);
+    const int64_t high = dg_share(n_batch, 1, me + 1, count);
+    // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    const float r13 = (-1.0f) / dg_to_float32(n_batch);
+    const float r15 = 1.0f / dg_to_float32(n_batch);
+    m12[0] = 0.0;
+    for (int64_t i1 = 0; i1 < 3; i1++) {
+        m19[i1] = 0.0;
+    }
     for (int64_t i0 = low; i0 < high; i0++) {
-        double f1 = 0.0;
-        for (int64_t s = 0; s < n_batch*64; s += 1024) {
-            const int64_t e = dg_min(s + 1024, n_batch*64);
-            float s1 = 0.0f;
-            #pragma omp simd reduction(+:s1)
-            for (int64_t i1 = s; i1 < e; i1++) {
-                const float r0 = a0[i0 * (n_batch*64) + i1];
-                s1 += r0;
+        const int64_t r1 = a1[i0];
+        double f6 = 0.0;
+        double f10 = 0.0;
+        {
+            float s6 = 0.0f;
+            float s10 = 0.0f;
+            #pragma omp simd reduction(+:s6) reduction(+:s10)
+            for (int64_t i1 = 0; i1 < 3; i1++) {
+                const float r0 = a0[i0 * 3 + i1];
+                const int64_t r2 = a2[i1];
+                const float r5 = dg_exp(r0);
+                y1[i0 * 3 + i1] = r5;
+                s6 += r5;
+                const dg_bool r8 = dg_equal(r1, r2);
+                const float r9 = r8 ? r0 : 0.0f;
+                s10 += r9;
             }
-            f1 += s1;
+            f6 += s6;
+            f10 += s10;
         }
-        // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        const float r1 = f1;
-        y0[i0] = r1;
+        const float r6 = f6;
+        const float r7 = dg_log(r6);
+        const float r10 = f10;
+        const float r11 = r7 - r10;
+        m12[0] += r11;
+        const float r16 = r15 / r6;
+        #pragma omp simd
+        for (int64_t i1 = 0; i1 < 3; i1++) {
+            const int64_t r2 = a2[i1];
+            const dg_bool r8 = dg_equal(r1, r2);
+            const float r14 = r8 ? r13 : 0.0f;
+            const float r17 = r16 * (y1[i0 * 3 + i1]);
+            const float r18 = r14 + r17;
+            y1[i0 * 3 + i1] = r18;
+            m19[i1] += r18;
+        }
     }
 }
 
-// multiply: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-// map over (4,)
-static void k36(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t low = dg_share(4, 64, me, count);
-    const int64_t high = dg_share(4, 64, me + 1, count);
-    const float r0 = a0[0];
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r1 = a1[i0];
-        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        const float r2 = r0 * r1;
-        y0[i0] = r2;
+static void k8_1(dg_call *call, int64_t me, int64_t count, const float *a3, const float *a4, float *y0, float *y2, char *t0, char *t1) {
+    const int64_t n_batch = call->size[0];
+    double *const m19 = (double *)(t0 + me * dg_padded(24));
+    double *const m12 = (double *)(t1 + me * dg_padded(8));
+    if (me) return;
+    for (int64_t other = 1; other < count; other++) {
+        const double *const part = (const double *)(t1 + other * dg_padded(8));
+        m12[0] += part[0];
     }
-}
-
-// subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-// map over (4,)
-static void k37(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t low = dg_share(4, 64, me, count);
-    const int64_t high = dg_share(4, 64, me + 1, count);
+    for (int64_t other = 1; other < count; other++) {
+        const double *const part = (const double *)(t0 + other * dg_padded(24));
+        for (int64_t i1 = 0; i1 < 3; i1++) {
+            m19[i1] += part[i1];
+        }
+    }
+    // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    const float r12 = m12[0];
+    const float r20 = r12 / dg_to_float32(n_batch);
+    y0[0] = r20;
+    const float r3 = a3[0];
     #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
-        const float r1 = a1[i0];
+    for (int64_t i1 = 0; i1 < 3; i1++) {
+        const float r4 = a4[i1];
+        const float r19 = m19[i1];
         // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        const float r2 = r0 - r1;
-        y0[i0] = r2;
+        const float r21 = r3 * r19;
+        const float r22 = r4 - r21;
+        y2[i1] = r22;
     }
 }
 
 // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// call over (batch, 64)
+static void k9(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
+    const int64_t n_batch = call->size[0];
+    dg_matmul_float32(call, me, count, n_batch, 64, 3, a0, 3, 1, a1, 1, 3, y0, 64, 1);
+}
+
+// matmul_multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
 // call over (64, 3)
-static void k38(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
-    const int64_t n_batch = call->size[0];
-    dg_matmul_float32(call, me, count, 64, 3, n_batch, a0, 1, 64, a1, 3, 1, y0, 3, 1);
-}
-
-// multiply: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-// map over (192,)
-static void k39(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t low = dg_share(192, 64, me, count);
-    const int64_t high = dg_share(192, 64, me + 1, count);
+static void k10_slice(const float *a0, const float *a1, const float *a2, float *y0, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
     const float r0 = a0[0];
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r1 = a1[i0];
-        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        const float r2 = r0 * r1;
-        y0[i0] = r2;
-    }
-}
-
-// subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-// map over (192,)
-static void k40(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t low = dg_share(192, 64, me, count);
-    const int64_t high = dg_share(192, 64, me + 1, count);
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
-        const float r1 = a1[i0];
-        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        const float r2 = r0 - r1;
-        y0[i0] = r2;
-    }
-}
-
-// sum: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// fold over (batch, 3)
-static void k41(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
-    const int64_t n_batch = call->size[0];
-    double m1[256];
-    const int64_t low = dg_share(3, 64, me, count);
-    const int64_t high = dg_share(3, 64, me + 1, count);
-    for (int64_t s = low; s < high; s += 256) {
-        const int64_t e = dg_min(s + 256, high);
-        for (int64_t i1 = s; i1 < e; i1++) {
-            m1[(i1 - s)] = 0.0;
+    for (int64_t i0 = top; i0 < bottom; i0++) {
+        #pragma omp simd
+        for (int64_t i1 = left; i1 < right; i1++) {
+            const float r1 = a1[i0 * 3 + i1];
+            const float r2 = a2[i0 * n_tile + i1];
+            // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+            const float r3 = r0 * r2;
+            const float r4 = r1 - r3;
+            y0[i0 * 3 + i1] = r4;
         }
-        for (int64_t i0 = 0; i0 < n_batch; i0++) {
-            #pragma omp simd
-            for (int64_t i1 = s; i1 < e; i1++) {
-                const float r0 = a0[i0 * 3 + i1];
-                m1[(i1 - s)] += r0;
+    }
+}
+
+static void k10(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0) {
+    const int64_t n_batch = call->size[0];
+    _Alignas(64) float tile[DG_TILE / sizeof(float)];
+    const dg_slice s = dg_slice_of(64, 3, sizeof *tile, me, count);
+    for (int64_t top = s.r0; top < s.r1; top += s.high) {
+        for (int64_t left = s.c0; left < s.c1; left += s.wide) {
+            const int64_t bottom = dg_min(top + s.high, s.r1);
+            const int64_t right = dg_min(left + s.wide, s.c1), n_tile = right - left;
+            dg_multiply_float32(call, bottom - top, n_tile, n_batch, a0 + top * n_batch, n_batch, 1, a1 + left, 3, 1, tile, n_tile, 1);
+            k10_slice(a2, a3, tile - top * n_tile - left, y0, top, bottom, left, right, n_tile);
+        }
+    }
+}
+
+// max_pool2d_grad: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// call over (batch, 4, 8, 8)
+static void k11(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *restrict y0) {
+    const int64_t n_batch = call->size[0];
+    const int64_t low0 = dg_share(n_batch, 16, me, count);
+    const int64_t high0 = dg_share(n_batch, 16, me + 1, count);
+    for (int64_t i1 = 0; i1 < 4; i1++) {
+        for (int64_t i2 = 0; i2 < 4; i2++) {
+            for (int64_t i3 = 0; i3 < 4; i3++) {
+                #pragma omp simd
+                for (int64_t i0 = low0; i0 < high0; i0++) {
+                    float share = 0;
+                    share += a1[i0 + i1 * (n_batch*64) + (i2 * 2) * (n_batch*8) + (i3 * 2) * n_batch] == a2[i0 + i1 * (n_batch*16) + i2 * (n_batch*4) + i3 * n_batch];
+                    share += a1[i0 + i1 * (n_batch*64) + (i2 * 2) * (n_batch*8) + (i3 * 2 + 1) * n_batch] == a2[i0 + i1 * (n_batch*16) + i2 * (n_batch*4) + i3 * n_batch];
+                    share += a1[i0 + i1 * (n_batch*64) + (i2 * 2 + 1) * (n_batch*8) + (i3 * 2) * n_batch] == a2[i0 + i1 * (n_batch*16) + i2 * (n_batch*4) + i3 * n_batch];
+                    share += a1[i0 + i1 * (n_batch*64) + (i2 * 2 + 1) * (n_batch*8) + (i3 * 2 + 1) * n_batch] == a2[i0 + i1 * (n_batch*16) + i2 * (n_batch*4) + i3 * n_batch];
+                    share = a0[i0 * 64 + i1 * 16 + i2 * 4 + i3] / share;
+                    y0[i0 + i1 * (n_batch*64) + (i2 * 2) * (n_batch*8) + (i3 * 2) * n_batch] = a1[i0 + i1 * (n_batch*64) + (i2 * 2) * (n_batch*8) + (i3 * 2) * n_batch] == a2[i0 + i1 * (n_batch*16) + i2 * (n_batch*4) + i3 * n_batch] ? share : 0;
+                    y0[i0 + i1 * (n_batch*64) + (i2 * 2) * (n_batch*8) + (i3 * 2 + 1) * n_batch] = a1[i0 + i1 * (n_batch*64) + (i2 * 2) * (n_batch*8) + (i3 * 2 + 1) * n_batch] == a2[i0 + i1 * (n_batch*16) + i2 * (n_batch*4) + i3 * n_batch] ? share : 0;
+                    y0[i0 + i1 * (n_batch*64) + (i2 * 2 + 1) * (n_batch*8) + (i3 * 2) * n_batch] = a1[i0 + i1 * (n_batch*64) + (i2 * 2 + 1) * (n_batch*8) + (i3 * 2) * n_batch] == a2[i0 + i1 * (n_batch*16) + i2 * (n_batch*4) + i3 * n_batch] ? share : 0;
+                    y0[i0 + i1 * (n_batch*64) + (i2 * 2 + 1) * (n_batch*8) + (i3 * 2 + 1) * n_batch] = a1[i0 + i1 * (n_batch*64) + (i2 * 2 + 1) * (n_batch*8) + (i3 * 2 + 1) * n_batch] == a2[i0 + i1 * (n_batch*16) + i2 * (n_batch*4) + i3 * n_batch] ? share : 0;
+                }
             }
         }
-        #pragma omp simd
-        for (int64_t i1 = s; i1 < e; i1++) {
-            // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-            const float r1 = m1[(i1 - s)];
-            y0[i1] = r1;
-        }
     }
 }
 
-// multiply: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-// map over (3,)
-static void k42(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t low = dg_share(3, 64, me, count);
-    const int64_t high = dg_share(3, 64, me + 1, count);
+// greater_where_sum_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// row over (4, batch*64)
+static void k12(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
+    const int64_t n_batch = call->size[0];
+    const int64_t low = dg_share(4, 1, me, count);
+    const int64_t high = dg_share(4, 1, me + 1, count);
+    const float r2 = a2[0];
+    for (int64_t i0 = low; i0 < high; i0++) {
+        double f6 = 0.0;
+        for (int64_t s = 0; s < n_batch*64; s += 1024) {
+            const int64_t e = dg_min(s + 1024, n_batch*64);
+            float s6 = 0.0f;
+            #pragma omp simd reduction(+:s6)
+            for (int64_t i1 = s; i1 < e; i1++) {
+                const float r0 = a0[i0 * (n_batch*64) + i1];
+                const float r1 = a1[i0 * (n_batch*64) + i1];
+                // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+                const dg_bool r4 = dg_greater(r0, 0.0f);
+                const float r5 = r4 ? r1 : 0.0f;
+                y0[i0 * (n_batch*64) + i1] = r5;
+                s6 += r5;
+            }
+            f6 += s6;
+        }
+        const float r3 = a3[i0];
+        const float r6 = f6;
+        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+        const float r7 = r2 * r6;
+        const float r8 = r3 - r7;
+        y1[i0] = r8;
+    }
+}
+
+// conv2d_weight_grad: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// call over (4, 1, 3, 3)
+static void k13(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0, char *t0) {
+    const int64_t n_batch = call->size[0];
+    const dg_windows how = {
+        .images = n_batch, .groups = 1, .in = 1, .out = 4,
+        .row = {.inputs = 8, .results = 8, .places = 3, .up = 1, .down = 1, .hole = 1, .shift = -1},
+        .column = {.inputs = 8, .results = 8, .places = 3, .up = 1, .down = 1, .hole = 1, .shift = -1},
+    };
+    dg_convolve_weights_float32(DG_EVEN(4, DG_OUT_OF_PAIRS), DG_EVEN(3, DG_PLACES_OF_PAIRS), me, count, how, a0, a1, y0, (float *)(t0 + me * dg_padded(n_batch*132 + 16640)));
+}
+
+// multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// map over (36,)
+static void k14(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
+    const int64_t low = dg_share(36, 64, me, count);
+    const int64_t high = dg_share(36, 64, me + 1, count);
     const float r0 = a0[0];
     #pragma omp simd
     for (int64_t i0 = low; i0 < high; i0++) {
         const float r1 = a1[i0];
+        const float r2 = a2[i0];
         // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        const float r2 = r0 * r1;
-        y0[i0] = r2;
-    }
-}
-
-// subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-// map over (3,)
-static void k43(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t low = dg_share(3, 64, me, count);
-    const int64_t high = dg_share(3, 64, me + 1, count);
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
-        const float r1 = a1[i0];
-        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        const float r2 = r0 - r1;
-        y0[i0] = r2;
+        const float r3 = r0 * r1;
+        const float r4 = r2 - r3;
+        y0[i0] = r4;
     }
 }
 
 void part0(dg_call *call, int me, int count) {
     const int64_t n_batch = call->size[0];
     int few;
-    // pad: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*656 < 262144 ? 1 : count;
-    if (me < few) k0(call, me, few, (const float *)call->at[0], (float *)call->at[10]);
-    dg_wait(call->barrier, count);
-    // copy: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*4608 < 262144 ? 1 : count;
-    if (me < few) k1(call, me, few, (const float *)call->at[10], (float *)call->at[11]);
-    dg_wait(call->barrier, count);
-    // matmul: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*7936 + 144 < 262144 ? 1 : count;
-    if (me < few) k2(call, me, few, (const float *)call->at[3], (const float *)call->at[11], (float *)call->at[12]);
-    dg_wait(call->barrier, count);
-    // add: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*2304 + 16 < 262144 ? 1 : count;
-    if (me < few) k3(call, me, few, (const float *)call->at[12], (const float *)call->at[4], (float *)call->at[12]);
-    dg_wait(call->barrier, count);
-    // relu: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*2304 < 262144 ? 1 : count;
-    if (me < few) k4(call, me, few, (const float *)call->at[12], (float *)call->at[12]);
-    dg_wait(call->barrier, count);
-    // max_pool2d: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*1536 < 262144 ? 1 : count;
-    if (me < few) k5(call, me, few, (const float *)call->at[12], (float *)call->at[13]);
-    dg_wait(call->barrier, count);
-    // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*652 + 768 < 262144 ? 1 : count;
-    if (me < few) k6(call, me, few, (const float *)call->at[13], (const float *)call->at[5], (float *)call->at[14]);
-    dg_wait(call->barrier, count);
-    // add: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*27 + 12 < 262144 ? 1 : count;
-    if (me < few) k7(call, me, few, (const float *)call->at[14], (const float *)call->at[6], (float *)call->at[14]);
-    dg_wait(call->barrier, count);
-    // max: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*19 < 262144 ? 1 : count;
-    if (me < few) k8(call, me, few, (const float *)call->at[14], (float *)call->at[15]);
-    dg_wait(call->barrier, count);
-    // subtract: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*31 < 262144 ? 1 : count;
-    if (me < few) k9(call, me, few, (const float *)call->at[14], (const float *)call->at[15], (float *)call->at[14]);
-    dg_wait(call->barrier, count);
-    // exp: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*54 < 262144 ? 1 : count;
-    if (me < few) k10(call, me, few, (const float *)call->at[14], (float *)call->at[16]);
-    dg_wait(call->barrier, count);
-    // sum: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*19 < 262144 ? 1 : count;
-    if (me < few) k11(call, me, few, (const float *)call->at[16], (float *)call->at[17]);
-    dg_wait(call->barrier, count);
-    // log: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*18 < 262144 ? 1 : count;
-    if (me < few) k12(call, me, few, (const float *)call->at[17], (float *)call->at[18]);
+    if (me == 0) {
+        // add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+        k0(me, (const int64_t *)call->at[7], (int64_t *)call->at[7]);
+    }
     dg_wait(call->barrier, count);
     // check_index: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     few = n_batch*17 < 262144 ? 1 : count;
-    if (me < few) k13(call, me, few, (const int64_t *)call->at[1]);
+    if (me < few) k1(call, me, few, (const int64_t *)call->at[1]);
     dg_wait(call->barrier, count);
     if (dg_faulted(call, 1)) return;
     few = n_batch*17 < 262144 ? 1 : count;
-    if (me < few) k13_1(call, me, few, (const int64_t *)call->at[1], (int64_t *)call->at[19]);
+    if (me < few) k1_1(call, me, few, (const int64_t *)call->at[1], (int64_t *)call->at[10]);
     dg_wait(call->barrier, count);
-    // equal: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*14 + 24 < 262144 ? 1 : count;
-    if (me < few) k14(call, me, few, (const int64_t *)call->at[19], (const int64_t *)call->at[9], (dg_bool *)call->at[20]);
+    // copy: tests/programs.py:28  x = dg.placeholder("x", ("batch", 1, 8, 8))
+    few = n_batch*512 < 262144 ? 1 : count;
+    if (me < few) k2(call, me, few, (const float *)call->at[0], (float *)call->at[11]);
     dg_wait(call->barrier, count);
-    // where: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*30 < 262144 ? 1 : count;
-    if (me < few) k15(call, me, few, (const dg_bool *)call->at[20], (const float *)call->at[14], (float *)call->at[14]);
+    // conv2d: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    few = n_batch*5888 + 144 < 262144 ? 1 : count;
+    if (me < few) k3(call, me, few, (const float *)call->at[11], (const float *)call->at[3], (float *)call->at[12], call->at[13]);
     dg_wait(call->barrier, count);
-    // sum: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*19 < 262144 ? 1 : count;
-    if (me < few) k16(call, me, few, (const float *)call->at[14], (float *)call->at[21]);
+    // add_relu: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    few = n_batch*2560 + 16 < 262144 ? 1 : count;
+    if (me < few) k4(call, me, few, (const float *)call->at[12], (const float *)call->at[4], (float *)call->at[12]);
     dg_wait(call->barrier, count);
-    // subtract: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*13 < 262144 ? 1 : count;
-    if (me < few) k17(call, me, few, (const float *)call->at[18], (const float *)call->at[21], (float *)call->at[18]);
-    dg_wait(call->barrier, count);
-    // sum: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*5 + 4 < 262144 ? 1 : count;
-    if (me < few) k18(call, me, few, (const float *)call->at[18], call->at[23]);
-    dg_wait(call->barrier, count);
-    few = n_batch*5 + 4 < 262144 ? 1 : count;
-    if (me < few) k18_1(me, few, (float *)call->at[22], call->at[23]);
-    dg_wait(call->barrier, count);
-    if (me == 0) {
-        // divide: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        k19(call, me, (const float *)call->at[22], (float *)call->at[2]);
-        // add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        k20(me, (const int64_t *)call->at[7], (int64_t *)call->at[7]);
-    }
-    dg_wait(call->barrier, count);
-    // greater: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    // max_pool2d: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     few = n_batch*1536 < 262144 ? 1 : count;
-    if (me < few) k21(call, me, few, (const float *)call->at[12], (dg_bool *)call->at[24]);
-    dg_wait(call->barrier, count);
-    if (me == 0) {
-        // divide: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        k22(call, me, (float *)call->at[25]);
-    }
-    dg_wait(call->barrier, count);
-    // where: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*18 + 4 < 262144 ? 1 : count;
-    if (me < few) k23(call, me, few, (const dg_bool *)call->at[20], (const float *)call->at[25], (float *)call->at[26]);
-    dg_wait(call->barrier, count);
-    if (me == 0) {
-        // divide: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        k24(call, me, (float *)call->at[27]);
-    }
-    dg_wait(call->barrier, count);
-    // divide: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*9 + 4 < 262144 ? 1 : count;
-    if (me < few) k25(call, me, few, (const float *)call->at[27], (const float *)call->at[17], (float *)call->at[17]);
-    dg_wait(call->barrier, count);
-    // multiply: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*31 < 262144 ? 1 : count;
-    if (me < few) k26(call, me, few, (const float *)call->at[17], (const float *)call->at[16], (float *)call->at[16]);
-    dg_wait(call->barrier, count);
-    // add: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*39 < 262144 ? 1 : count;
-    if (me < few) k27(call, me, few, (const float *)call->at[26], (const float *)call->at[16], (float *)call->at[26]);
+    if (me < few) k5(call, me, few, (const float *)call->at[12], (float *)call->at[14]);
     dg_wait(call->barrier, count);
     // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     few = n_batch*652 + 768 < 262144 ? 1 : count;
-    if (me < few) k28(call, me, few, (const float *)call->at[26], (const float *)call->at[5], (float *)call->at[28]);
+    if (me < few) k6(call, me, few, (const float *)call->at[14], (const float *)call->at[5], (float *)call->at[15]);
+    dg_wait(call->barrier, count);
+    // add_max_subtract: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    few = n_batch*33 + 12 < 262144 ? 1 : count;
+    if (me < few) k7(call, me, few, (const float *)call->at[15], (const float *)call->at[6], (float *)call->at[16]);
+    dg_wait(call->barrier, count);
+    // exp_sum_log_add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    few = n_batch*99 + 65 < 262144 ? 1 : count;
+    if (me < few) k8(call, me, few, (const float *)call->at[16], (const int64_t *)call->at[10], (const int64_t *)call->at[9], (float *)call->at[17], call->at[18], call->at[19]);
+    dg_wait(call->barrier, count);
+    few = n_batch*99 + 65 < 262144 ? 1 : count;
+    if (me < few) k8_1(call, me, few, (const float *)call->at[8], (const float *)call->at[6], (float *)call->at[2], (float *)call->at[6], call->at[18], call->at[19]);
+    dg_wait(call->barrier, count);
+    // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    few = n_batch*652 + 768 < 262144 ? 1 : count;
+    if (me < few) k9(call, me, few, (const float *)call->at[17], (const float *)call->at[5], (float *)call->at[20]);
+    dg_wait(call->barrier, count);
+    // matmul_multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    few = n_batch*652 + 1924 < 262144 ? 1 : count;
+    if (me < few) k10(call, me, few, (const float *)call->at[14], (const float *)call->at[17], (const float *)call->at[8], (const float *)call->at[5], (float *)call->at[5]);
     dg_wait(call->barrier, count);
     // max_pool2d_grad: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     few = n_batch*3328 < 262144 ? 1 : count;
-    if (me < few) k29(call, me, few, (const float *)call->at[28], (const float *)call->at[12], (const float *)call->at[13], (float *)call->at[29]);
+    if (me < few) k11(call, me, few, (const float *)call->at[20], (const float *)call->at[12], (const float *)call->at[14], (float *)call->at[21]);
     dg_wait(call->barrier, count);
-    // where: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*2560 < 262144 ? 1 : count;
-    if (me < few) k30(call, me, few, (const dg_bool *)call->at[24], (const float *)call->at[29], (float *)call->at[30]);
+    // greater_where_sum_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    few = n_batch*3840 + 44 < 262144 ? 1 : count;
+    if (me < few) k12(call, me, few, (const float *)call->at[12], (const float *)call->at[21], (const float *)call->at[8], (const float *)call->at[4], (float *)call->at[12], (float *)call->at[4]);
     dg_wait(call->barrier, count);
-    // matmul: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*7936 + 1152 < 262144 ? 1 : count;
-    if (me < few) k31(call, me, few, (const float *)call->at[30], (const float *)call->at[11], (float *)call->at[31]);
-    dg_wait(call->barrier, count);
-    if (me == 0) {
-        // sum: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-        k32(me, 1, (const float *)call->at[31], (float *)call->at[32]);
-        // multiply: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        k33(me, 1, (const float *)call->at[8], (const float *)call->at[32], (float *)call->at[32]);
-        // subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        k34(me, 1, (const float *)call->at[3], (const float *)call->at[32], (float *)call->at[3]);
-    }
-    dg_wait(call->barrier, count);
-    // sum: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*1280 + 16 < 262144 ? 1 : count;
-    if (me < few) k35(call, me, few, (const float *)call->at[30], (float *)call->at[33]);
+    // conv2d_weight_grad: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    few = n_batch*5888 + 144 < 262144 ? 1 : count;
+    if (me < few) k13(call, me, few, (const float *)call->at[11], (const float *)call->at[12], (float *)call->at[22], call->at[23]);
     dg_wait(call->barrier, count);
     if (me == 0) {
-        // multiply: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        k36(me, 1, (const float *)call->at[8], (const float *)call->at[33], (float *)call->at[33]);
-        // subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        k37(me, 1, (const float *)call->at[4], (const float *)call->at[33], (float *)call->at[4]);
-    }
-    dg_wait(call->barrier, count);
-    // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*652 + 768 < 262144 ? 1 : count;
-    if (me < few) k38(call, me, few, (const float *)call->at[13], (const float *)call->at[26], (float *)call->at[34]);
-    dg_wait(call->barrier, count);
-    if (me == 0) {
-        // multiply: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        k39(me, 1, (const float *)call->at[8], (const float *)call->at[34], (float *)call->at[34]);
-        // subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        k40(me, 1, (const float *)call->at[5], (const float *)call->at[34], (float *)call->at[5]);
-    }
-    dg_wait(call->barrier, count);
-    // sum: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*15 + 12 < 262144 ? 1 : count;
-    if (me < few) k41(call, me, few, (const float *)call->at[26], (float *)call->at[35]);
-    dg_wait(call->barrier, count);
-    if (me == 0) {
-        // multiply: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        k42(me, 1, (const float *)call->at[8], (const float *)call->at[35], (float *)call->at[35]);
-        // subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        k43(me, 1, (const float *)call->at[6], (const float *)call->at[35], (float *)call->at[6]);
+        // multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+        k14(me, 1, (const float *)call->at[8], (const float *)call->at[22], (const float *)call->at[3], (float *)call->at[3]);
     }
 }
 
@@ -977,48 +453,19 @@ c0, = constants
 
 def step(x, t, out_loss):
     bad = part0(x, t, out_loss)
-    # pad: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # copy: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # matmul: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # add: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # relu: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # max_pool2d: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # add: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # max: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # subtract: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # exp: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # sum: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # log: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
     # check_index: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     if bad and bad[0] == 0: raise lib.bad_value(bad[1], bad[2], 'target')
-    # equal: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # where: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # sum: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # subtract: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # sum: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # divide: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-    # greater: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # divide: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # where: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # divide: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # divide: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # multiply: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # add: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # copy: tests/programs.py:28  x = dg.placeholder("x", ("batch", 1, 8, 8))
+    # conv2d: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # add_relu: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # max_pool2d: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     # matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # add_max_subtract: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # exp_sum_log_add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    # matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # matmul_multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
     # max_pool2d_grad: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # where: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # matmul: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # sum: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # multiply: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-    # subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-    # sum: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # multiply: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-    # subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-    # matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # multiply: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-    # subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-    # sum: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # multiply: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-    # subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    # greater_where_sum_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    # conv2d_weight_grad: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
