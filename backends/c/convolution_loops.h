@@ -42,13 +42,11 @@ DG_FN void F(dg_pack_rows)(T *to, const T *x, dg_windows how, dg_rows p, int64_t
 DG_FN void F(dg_tile)(const int OUT, const int COUNT, int64_t in, int64_t places, const int64_t *at, const int64_t *by,
                       const T *x, int64_t channel, const T *w, dg_steps step, T *y, int64_t result, int adds,
                       int64_t skip, int64_t low, int64_t high) {
-  V sum[DG_OUT][8];
-  DG_UNROLL for (int o = 0; o < OUT; o++)
-    DG_UNROLL for (int v = 0; v < COUNT; v++) sum[o][v] = (V){0};
+  V sum[DG_OUT][8] = {{{0}}};
   for (int64_t c = 0; c < in; c++, x += channel, w += step.in)
     for (int64_t k = 0; k < places; k++) {
       const T *const seen = x + at[k], *const weight = w + by[k];
-      V inputs[8];
+      V inputs[8] = {{0}};
       DG_UNROLL for (int v = 0; v < COUNT; v++) inputs[v] = F(dg_load)(seen + v * LANES);
       DG_UNROLL for (int o = 0; o < OUT; o++) {
         const V one = F(dg_spread)(weight[o * step.out]);
@@ -168,16 +166,14 @@ DG_FN void F(dg_convolve)(const int OUT, int64_t me, int64_t count, dg_windows h
 /* Adds to sum[o][k] the products of OUT channels of g and what COUNT places see, over rows of `size` results. */
 DG_FN void F(dg_products)(const int OUT, const int COUNT, int64_t rows, int64_t size, const T *x, int64_t down,
                           const int64_t *at, const T *g, int64_t pitch, int64_t channel, T (*total)[LANES]) {
-  V sum[DG_OUT_OF_PAIRS][DG_PLACES_OF_PAIRS];
-  DG_UNROLL for (int o = 0; o < OUT; o++)
-    DG_UNROLL for (int k = 0; k < COUNT; k++) sum[o][k] = (V){0};
+  V sum[DG_OUT_OF_PAIRS][DG_PLACES_OF_PAIRS] = {{{0}}};
   const int64_t whole = size / LANES * LANES, from = dg_max(size - LANES, 0);
   const F(dg_m) mask = F(dg_lanes)(whole - from, dg_min(size - from, LANES));
   for (int64_t r = 0; r < rows; r++, x += down, g += pitch) {
-    const T *seen[DG_PLACES_OF_PAIRS];
+    const T *seen[DG_PLACES_OF_PAIRS] = {0};
     DG_UNROLL for (int k = 0; k < COUNT; k++) seen[k] = x + at[k];
     for (int64_t s = 0; s < whole; s += LANES) {
-      V inputs[DG_PLACES_OF_PAIRS];
+      V inputs[DG_PLACES_OF_PAIRS] = {{0}};
       DG_UNROLL for (int k = 0; k < COUNT; k++) inputs[k] = F(dg_load)(seen[k] + s);
       DG_UNROLL for (int o = 0; o < OUT; o++) {
         const V one = F(dg_load)(g + o * channel + s);
@@ -185,7 +181,7 @@ DG_FN void F(dg_products)(const int OUT, const int COUNT, int64_t rows, int64_t 
       }
     }
     if (whole < size) {
-      V inputs[DG_PLACES_OF_PAIRS];
+      V inputs[DG_PLACES_OF_PAIRS] = {{0}};
       DG_UNROLL for (int k = 0; k < COUNT; k++) inputs[k] = F(dg_masked)(F(dg_load)(seen[k] + from), mask);
       DG_UNROLL for (int o = 0; o < OUT; o++) {
         T lanes[LANES] = {0};
