@@ -1,4 +1,4 @@
-"""What a call costs beside its work, what the import costs, and what calls leave behind."""
+"""What the import costs, and what calls leave behind."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import deepgraph as dg
-from benchmarks.measure import OWN, Row, compared
-from benchmarks.nets import TINY, Array, declared
+from benchmarks.formulas import FORMULAS, Call, drawn
+from benchmarks.measure import Row
+from benchmarks.nets import TINY, declared
+from benchmarks.peers.own import built, step
 
 IMPORT = """
 import time
@@ -29,41 +28,24 @@ print(middle - start, time.perf_counter() - middle)
 """
 
 
-def rows(seconds: float, quick: bool) -> Iterator[Row]:
-    """The rows of three tables."""
-    yield from compared("ten ops on 8 elements", functions_of(8), seconds)
-    yield imports(1 if quick else 7)
-    step, work = declared(TINY[0])
-    leaking = {f"ten ops on {n:,} elements": functions_of(n)[OWN] for n in (8, 100_000)}
-    leaking["training step"] = partial(step, x=work.x, t=work.t)
+GROUPS = ("imports", "leaks")
+THREADED = False
+
+
+def rows(group: str, seconds: float, quick: bool) -> Iterator[Row]:
+    """The rows of a table; `seconds` plays no part."""
+    if group == "imports":
+        yield imports(1 if quick else 7)
+        return
+    leaking = {f"ten ops on {n:,} elements": ten_ops(n) for n in (8, 100_000)}
+    leaking["training step"] = step(declared(TINY[0]), "auto")
     yield from (leaks(name, f, 20 if quick else 1000) for name, f in leaking.items())
 
 
-def functions_of(n: int) -> dict[str, Callable[[], Any]]:
-    """Ten operations: a compiled step fed by keyword, and bare ufuncs into one array."""
-    x, y = np.random.default_rng(0).uniform(1, 2, (2, n)).astype(np.float32)
-    a = np.empty_like(x)
-
-    def expression(x: Any, y: Any, xp: Any) -> Any:
-        a = xp.tanh(x * y + x) * y - x
-        return xp.sqrt(x / (xp.exp(a) + y)) * x
-
-    def ufuncs() -> Array:
-        np.multiply(x, y, out=a)
-        np.add(a, x, out=a)
-        np.tanh(a, out=a)
-        np.multiply(a, y, out=a)
-        np.subtract(a, x, out=a)
-        np.exp(a, out=a)
-        np.add(a, y, out=a)
-        np.divide(x, a, out=a)
-        np.sqrt(a, out=a)
-        return np.multiply(a, x, out=a)
-
-    fed = dg.placeholder("x", ("n",)), dg.placeholder("y", ("n",))
-    step = dg.compile(expression(*fed, dg))
-    plain = partial(expression, x, y, np)
-    return {OWN: lambda: step(x=x, y=y), "bare ufuncs": ufuncs, "numpy": plain}
+def ten_ops(n: int) -> Call:
+    """A call of the smallest workload on more elements."""
+    formula = next(each for each in FORMULAS if each.name == "tiny")
+    return built("tiny", "auto", **drawn(formula, n))
 
 
 def imports(times: int) -> Row:
@@ -91,14 +73,15 @@ def leaks(name: str, function: Callable[[], Any], calls: int) -> Row:
         gc.collect()
         return measured() - before
 
-    resident = growth(_resident)
+    grown = growth(resident)
     tracemalloc.start()
     traced = growth(lambda: tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
-    return {"leak": name, "calls": calls, "traced bytes": traced, "resident bytes": resident}
+    return {"leak": name, "calls": calls, "traced bytes": traced, "resident bytes": grown}
 
 
-def _resident() -> int:
+def resident() -> int:
+    """Bytes of this process in memory; 0 where the system does not say."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
     except OSError:

@@ -20,14 +20,22 @@ from deepgraph.plan import Plan
 Declared = tuple[dg.Expr, dict[dg.Parameter, dg.Expr]]
 
 
-def rows(seconds: float, quick: bool) -> Iterator[Row]:
-    """The rows of three tables; `seconds` plays no part, since each thing is done once."""
+GROUPS = ("passes", "deep", "plans")
+THREADED = False
+
+
+def rows(group: str, seconds: float, quick: bool) -> Iterator[Row]:
+    """The rows of a table; `seconds` plays no part, since each thing is done once."""
+    if group == "deep":
+        yield from deep(150 if quick else 50_000)
+        return
+    if group == "plans":
+        yield from map(memory, TINY if quick else NETS)
+        return
     dg.compile(chain(10)[0])  # or the first row would pay for imports
     for declare in (chain, wide, residual):
         for nodes in (50, 100) if quick else (1_000, 10_000, 100_000):
             yield compiling(declare, nodes)
-    yield from deep(150 if quick else 50_000)
-    yield from map(memory, TINY if quick else NETS)
 
 
 def chain(nodes: int) -> Declared:
@@ -106,7 +114,8 @@ def deep(nodes: int) -> Iterator[Row]:
 
 def memory(net: Net) -> Row:
     """Bytes of the arena as predicted and as taken, without reuse, and of what must be alive."""
-    step, work = declared(net)
+    work = declared(net)
+    step = dg.compile(work.loss, work.updates)
     step(x=work.x, t=work.t)
     sizes = {"batch": len(work.x)}
     arena = step.plan.bind(sizes, threads()).peak_bytes

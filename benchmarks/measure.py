@@ -9,17 +9,21 @@ import random
 import statistics
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
+from datetime import date
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
-from itertools import groupby
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 Row = dict[str, Any]  # columns by name; `suite` and `threads` are added
 OWN = "deepgraph"
-PEERS = ("numpy", "torch", "jax", "pytensor", "numba", "numexpr")
+LIBRARIES = ("numpy", "scipy-openblas64", "torch", "jax", "pytensor", "numba", "numexpr")
+
+
+_REST = 2e-3  # threads of another library that still spin go to sleep
+_SAMPLE = 1e-4  # a sample is as many calls as last so many seconds
 
 
 class Times(NamedTuple):
@@ -34,8 +38,8 @@ def interleaved(
 ) -> dict[str, Times]:
     """Time each function for so many seconds, in turns and in an order drawn anew for each round.
 
-    In each turn a first call, which finds the caches as another function left them, is not counted;
-    then come `burst` samples, each of as many calls as last 100 microseconds.
+    In each turn the first calls, which find the caches and the threads as another function left
+    them, are not counted; then come `burst` samples, each of as many calls as last 100 us.
     """
     calls = {name: _calls(f) for name, f in functions.items()}
     samples: dict[str, list[float]] = {name: [] for name in functions}
@@ -49,7 +53,9 @@ def interleaved(
             draw.shuffle(order)
             for name in order:
                 function, count = functions[name], calls[name]
-                function()
+                sleep(_REST)
+                for _ in range(count):
+                    function()
                 for _ in range(burst):
                     start = perf_counter()
                     for _ in range(count):
@@ -66,20 +72,24 @@ def _calls(function: Callable[[], object]) -> int:
     function()
     start = perf_counter()
     function()
-    return max(1, round(1e-4 / (perf_counter() - start)))
+    return max(1, round(_SAMPLE / (perf_counter() - start)))
 
 
 def compared(
-    workload: str, functions: Mapping[str, Callable[[], object]], seconds: float
+    workload: str, functions: Mapping[str, Callable[[], object]], seconds: float, floor: float
 ) -> Iterator[Row]:
-    """A row for each function beside deepgraph's own, with the ratio of its time to that one's."""
+    """A row for each function beside deepgraph's own, with the ratio of its time to that one's.
+
+    `floor` is the seconds that the machine takes for what no program can do without.
+    """
     times = interleaved(functions, seconds)
-    own = times.pop(OWN)
+    own = times[OWN]
     for peer, theirs in times.items():
         yield {
             "workload": workload, "peer": peer, "ratio": theirs.median / own.median,
             "ratio p90": theirs.p90 / own.p90, "peer us": theirs.median * 1e6,
             "peer p90": theirs.p90 * 1e6, "own us": own.median * 1e6, "own p90": own.p90 * 1e6,
+            "floor us": floor * 1e6,
         }  # fmt: skip
 
 
@@ -90,40 +100,28 @@ def seconds_of(function: Callable[[], Any]) -> tuple[float, Any]:
     return perf_counter() - start, result
 
 
-def show(rows: list[Row]) -> None:
-    """Print rows as tables, one for each run of rows that have the same columns."""
-    for columns, block in groupby(rows, key=list):
-        lines = [columns, *([_text(row[name]) for name in columns] for row in block)]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        print()
-        for first, *rest in lines:
-            cells = (text.rjust(width) for text, width in zip(rest, widths[1:], strict=True))
-            print(first.ljust(widths[0]), *cells, sep="  ")
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, float):
-        return str(value)
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
 def machine() -> Row:
     """Versions, processor and threads: what figures are worth nothing without."""
     import numpy as np
 
     import deepgraph
+    from deepgraph.backends.toolchain import compiler, missing
 
     built = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
     commit = subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
+    there = [name for name in LIBRARIES if find_spec(name.replace("-", "_"))]
     return {
         "python": platform.python_version(),
         "deepgraph": f"{deepgraph.__version__} {commit}",
-        **{name: version(name) for name in PEERS if find_spec(name)},
+        **{name: version(name) for name in there},
+        "not installed": ", ".join(name for name in LIBRARIES if name not in there) or "none",
+        "compiler": missing() or str(compiler()),
         "blas": f"{built['name']} {built['version']}{_core()}",
         "processor": _processor(),
         "cores": f"{len(os.sched_getaffinity(0))}, load {os.getloadavg()[0]:.1f}",
-        "threads": os.environ.get("OPENBLAS_NUM_THREADS", "unset"),
+        "threads": os.environ.get("DEEPGRAPH_THREADS", "unset"),
+        "date": date.today().isoformat(),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,32 +34,39 @@ class Net(NamedTuple):
 
 
 LENET = (Conv(6, 5, True), Conv(16, 5, True)), (120, 84, 10)
+CONVS = (Conv(64, 3, False), Conv(128, 3, True)), (1024, 10)
 NETS = (
-    Net("mlp 64", 64, (784,), (), (512, 256, 10)),
-    Net("mlp 128", 128, (784,), (), (512, 256, 10)),
-    Net("lenet 64", 64, (1, 28, 28), *LENET),
+    *(Net(f"mlp {n}", n, (784,), (), (512, 256, 10)) for n in (64, 128)),
+    *(Net(f"lenet {n}", n, (1, 28, 28), *LENET) for n in (1, 7, 64, 100, 256)),
+    Net("conv 64", 64, (3, 16, 16), *CONVS),
 )
 TINY = (
     Net("mlp 4", 4, (6,), (), (5, 3)),
-    Net("conv 4", 4, (2, 12, 12), (Conv(3, 3, True), Conv(4, 2, False)), (5, 3)),
+    Net("lenet 4", 4, (2, 12, 12), (Conv(3, 3, True), Conv(4, 2, False)), (5, 3)),
+    Net("conv 3", 3, (3, 8, 8), (Conv(2, 3, False), Conv(4, 3, True)), (3,)),
 )
 
 
 class Work(NamedTuple):
-    """A net, a batch and initial weights: (filters, channels, k, k) or (in, out), then the bias."""
+    """What a peer starts from: a net, a batch, and initial weights.
+
+    A weight is (filters, channels, k, k) or (in, out), and its bias follows it. `loss` and
+    `updates` declare the training step in deepgraph, over parameters that have these weights.
+    """
 
     net: Net
     x: Array
     t: Array
     weights: list[Array]
+    loss: dg.Expr
+    updates: dict[dg.Parameter, dg.Expr]
 
 
-Step = Callable[[Array, Array], Any]  # x and t to the loss before the update
-Peer = Callable[[Work], Iterator[tuple[str, Step]]]  # ImportError where the peer is not installed
+Step = Callable[[], Any]  # one training step on the batch: gives the loss before the update
 
 
-def declared(net: Net, seed: int = 0) -> tuple[dg.Step, Work]:
-    """The compiled step of a net, and what the peers start from."""
+def declared(net: Net, seed: int = 0) -> Work:
+    """A net with weights and a batch that are the same for a seed."""
     layers: list[nn.Layer] = []
     for filters, kernel, pooled in net.convs:
         layers += [nn.Conv2D(filters, kernel), nn.relu, *[nn.MaxPool2D(2)] * pooled]
@@ -74,5 +81,26 @@ def declared(net: Net, seed: int = 0) -> tuple[dg.Step, Work]:
     updates = optim.SGD(RATE, MOMENTUM).updates(loss, model.parameters)
     rng = np.random.default_rng(seed)
     images = rng.standard_normal((net.batch, *net.image), np.float32)
-    work = Work(net, images, rng.integers(0, net.dense[-1], net.batch), weights)
-    return dg.compile(loss, updates), work
+    targets = rng.integers(0, net.dense[-1], net.batch)
+    return Work(net, images, targets, weights, loss, updates)
+
+
+def products(work: Work) -> int:
+    """Floating-point operations of a step's matrix products and convolutions."""
+    total, (height, width) = 0, work.net.image[1:] or (1, 1)
+    pooled = [conv.pooled for conv in work.net.convs]
+    for k, w in enumerate(work.weights[::2]):
+        places = 1
+        if w.ndim == 4:
+            height, width = height - w.shape[2] + 1, width - w.shape[3] + 1
+            places = height * width
+            if pooled[k]:
+                height, width = height // 2, width // 2
+        passes = 3 if k else 2  # the gradient by the images is not needed
+        total += 2 * passes * work.net.batch * places * w.size
+    return total
+
+
+def traffic(work: Work) -> int:
+    """Bytes that no step can do without: the batch once, weights and momenta in and out."""
+    return work.x.nbytes + 4 * sum(w.nbytes for w in work.weights)

@@ -7,25 +7,15 @@ channel, height, width) and lies in memory as the layout says, so that only prod
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from benchmarks.nets import MOMENTUM, RATE, Array, Step, Work
+from benchmarks.nets import MOMENTUM, RATE, Array, Work
 
 LAYOUTS = {"nchw": (0, 1, 2, 3), "nhwc": (0, 2, 3, 1), "chwn": (1, 2, 3, 0)}
 COLUMNS = {"nchw": (0, 1, 2, 3, 4, 5), "nhwc": (0, 4, 5, 2, 3, 1), "chwn": (1, 2, 3, 4, 5, 0)}
-
-
-def steps(work: Work) -> Iterator[tuple[str, Step]]:
-    """One step for each layout of images; one alone where there are none."""
-    if not work.net.convs:
-        yield "numpy", HandWritten(work, "nchw")
-        return
-    for layout in LAYOUTS:
-        yield f"numpy {layout}", HandWritten(work, layout)
 
 
 class HandWritten:
@@ -56,9 +46,10 @@ class HandWritten:
         self.picked = np.empty(net.batch, np.float32)
         self.scores = self.dense[-1].y
         self.g = np.empty_like(self.scores)
+        layers: list[Conv | Dense] = [*self.convs, *self.dense]
         self.state = [
             (p, np.zeros_like(p), g, np.empty_like(p))
-            for layer in (*self.convs, *self.dense)
+            for layer in layers
             for p, g in ((layer.weight, layer.dw), (layer.bias, layer.db))
         ]
 
