@@ -84,10 +84,13 @@ class _Side:
         for row in self.rows if self.down else reversed(self.rows):
             last = float("-inf")
             for v in row:
-                met = sorted(joints[v], key=lambda j: (flip * drawn.place[j.other], self._at(j)))
-                half = (len(met) - 1) / 2
-                order = sorted(range(len(met)), key=lambda k: (-depth[met[k].other], abs(k - half)))
-                for joint in (met[k] for k in order):
+                met = joints[v]
+                if len(met) > 1:
+                    met = sorted(met, key=lambda j: (flip * drawn.place[j.other], self._at(j)))
+                    half = (len(met) - 1) / 2
+                    rank = {j: (-depth[j.other], abs(k - half)) for k, j in enumerate(met)}
+                    met.sort(key=rank.__getitem__)
+                for joint in met:
                     place = flip * drawn.place[joint.other]
                     pair = (joint.other, v) if self.down else (v, joint.other)
                     if place > last and pair not in self.bent:
