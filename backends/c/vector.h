@@ -61,7 +61,7 @@ typedef int64_t dg_m_float64 __attribute__((vector_size(DG_VECTOR)));
   } \
   /* The lanes from `low` up to `high`. */ \
   DG_FN dg_m_##NAME dg_lanes_##NAME(int64_t low, int64_t high) { \
-    dg_m_##NAME mask; \
+    dg_m_##NAME mask = {0}; \
     for (int l = 0; l < DG_LANES_##NAME; l++) mask[l] = l >= low && l < high ? -1 : 0; \
     return mask; \
   } \
