@@ -13,9 +13,9 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from deepgraph.backends import cstrides
+from deepgraph.backends.cepilogue import EpilogueWriter
 from deepgraph.backends.cfunction import FunctionWriter
 from deepgraph.backends.clike import loaded, number, size, stored
-from deepgraph.backends.cloops import EpilogueWriter
 from deepgraph.backends.cstrides import Bounds, place
 from deepgraph.expr import Expr, Strided, Type
 from deepgraph.schedule import Access, Kernel, Order

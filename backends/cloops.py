@@ -4,94 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
-import numpy as np
-
+from deepgraph.backends.cfold import Fold
 from deepgraph.backends.cfunction import FunctionWriter, offset, times
 from deepgraph.backends.clike import (
     converted,
     expression,
     loaded,
-    number,
     register_type,
     size,
     stored,
 )  # fmt: skip
-from deepgraph.dims import at_least, dim, product
-from deepgraph.dtypes import DType, is_float
-from deepgraph.expr import Expr, Kind, Strided
-from deepgraph.nest import LANES, Block, Kept, Loop, Nest, Work, folds, nest, register_dtype
-from deepgraph.schedule import Access, Instr, Kernel, contiguous
+from deepgraph.dims import at_least, product
+from deepgraph.expr import Expr, Kind
+from deepgraph.nest import LANES, Block, Kept, Loop, Nest, Work, folds
+from deepgraph.schedule import Instr, contiguous
 
 _STRIP = 1024  # elements that a float accumulator adds up before a double takes over
-
-
-class Fold:
-    """How one reduction goes in C: what it starts from, and how it takes one more.
-
-    It runs in an accumulator of its own dtype (`long`), which for sums of floats is double; and
-    in the innermost loop, over a bounded number of elements, in one as short as they are.
-    """
-
-    def __init__(self, node: Expr) -> None:
-        self.ufunc = node.op.ufunc
-        self.initial = node.attributes.get("initial")
-        half = is_float(node.dtype) and node.dtype.itemsize == 2
-        self.short = np.dtype(np.float32) if half else node.dtype
-        self.long = register_dtype(node)
-        truth = node.inputs[0].dtype.kind == "b" and self.ufunc in ("maximum", "minimum")
-        self.some = self.ufunc == "logical_or" or (truth and self.ufunc == "maximum")
-        self.every = self.ufunc == "logical_and" or (truth and self.ufunc == "minimum")
-        self.extreme = self.ufunc in ("maximum", "minimum") and not truth
-        self.nans = self.extreme and is_float(node.dtype)
-
-    def start(self, dtype: DType) -> str:
-        """What nothing folds to."""
-        if self.initial is not None:
-            return number(self.initial, dtype)
-        if not self.extreme:
-            return number(self.every or self.ufunc == "multiply", dtype)
-        highest = self.ufunc == "minimum"
-        if self.nans:
-            return number(np.inf if highest else -np.inf, dtype)
-        limits = np.iinfo(dtype)
-        return number(limits.max if highest else limits.min, dtype)
-
-    def take(self, into: str, value: str) -> str:
-        """The statement that folds one more value, or another fold's, into a variable."""
-        if self.some or self.every:
-            return f"{into} {self._sign()}= {value} != 0;"
-        if self.extreme:
-            return f"{into} = dg_{self.ufunc}({into}, {value});"
-        return f"{into} {self._sign()}= {value};"
-
-    def _sign(self) -> str:
-        return "|" if self.some else "&" if self.every else "+" if self.ufunc == "add" else "*"
-
-    # In the innermost loop, fold r runs in s<r>; a NaN among its elements marks n<r>.
-
-    def short_start(self, r: int) -> list[str]:
-        """The variables of the innermost loop."""
-        kind = register_type(self.short)
-        return [f"{kind} s{r} = {self.start(self.short)};"] + [f"int n{r} = 0;"] * self.nans
-
-    def clauses(self, r: int) -> str:
-        """How OpenMP may run the innermost loop in any order."""
-        sign = {"maximum": "max", "minimum": "min"}[self.ufunc] if self.extreme else self._sign()
-        return f" reduction({sign}:s{r})" + f" reduction(|:n{r})" * self.nans
-
-    def short_take(self, r: int, value: str) -> list[str]:
-        """One more element."""
-        if not self.extreme:
-            return [self.take(f"s{r}", value)]
-        sign = ">" if self.ufunc == "maximum" else "<"
-        marked = [f"n{r} |= {value} != {value};"] if self.nans else []
-        return [f"s{r} = {value} {sign} s{r} ? {value} : s{r};", *marked]
-
-    def short_end(self, r: int) -> str:
-        """What the innermost loop came to."""
-        return f"(n{r} ? ({register_type(self.short)})NAN : s{r})" if self.nans else f"s{r}"
 
 
 class LoopsWriter(FunctionWriter):
@@ -332,47 +261,3 @@ class LoopsWriter(FunctionWriter):
             lane = kept.lanes and axis == kept.axes[-1]
             terms.append(times(f"(i{axis} - s)" if lane else f"i{axis}", stride))
         return " + ".join(terms) or "0"
-
-
-class EpilogueWriter(LoopsWriter):
-    """Writes what a call's kernel does with its result, matrix by matrix.
-
-    The function takes the rows from `top` to before `bottom` of the result and the columns from
-    `left` to before `right`, which lie at `tile` in rows of `n_tile` elements; its other parameters
-    are the kernel's own.
-    """
-
-    def __init__(
-        self, kernel: Kernel, name: str, size_at: Mapping[str, int], place: Callable[[Expr], str]
-    ) -> None:
-        leader = kernel.body[0].node
-        skipped, last = len(kernel.body[0].registers), len(kernel.loads)
-        tile = Access(leader, Strided(leader.shape, (dim("tile"), 1)))
-
-        def moved(instr: Instr) -> Instr:
-            args = tuple(a - skipped if isinstance(a, int) else a for a in instr.args)
-            return replace(instr, args=args)
-
-        rest = replace(
-            kernel, kind="map", loads=(*kernel.loads[skipped:], tile),
-            body=tuple(map(moved, kernel.body[1:])),
-            stores=tuple(replace(s, register=s.register - skipped) for s in kernel.stores),
-        )  # fmt: skip
-        super().__init__(nest(rest), name, size_at, place)
-        self.bounds = {0: ("top", "bottom"), 1: ("left", "right")}
-        renamed = {f"a{k}": f"a{k + skipped}" for k in range(last - skipped)}
-        self.outside = {**renamed, f"a{last - skipped}": "tile - top * n_tile - left"}
-        for p in ("top", "bottom", "left", "right", "n_tile"):
-            self.parameters[p] = "int64_t "
-
-    def text(self) -> str:
-        """The function."""
-        with self._start():
-            self._block(self.nest.main)
-        return str(self.out)
-
-    def call(self) -> str:
-        """The call of it, from a function with the kernel's own parameters and a tile."""
-        (function,) = self.functions
-        args = (self.outside.get(p, p) for p in function.parameters)
-        return f"{function.name}({', '.join(args)});"

@@ -6,9 +6,9 @@ from contextlib import ExitStack
 
 from deepgraph.backends import toolchain
 from deepgraph.backends.ccalls import CallWriter, template
+from deepgraph.backends.cepilogue import EpilogueWriter
 from deepgraph.backends.cfunction import offset, times
 from deepgraph.backends.clike import memory_type, size
-from deepgraph.backends.cloops import EpilogueWriter
 from deepgraph.dims import same
 from deepgraph.expr import Expr, Strided
 

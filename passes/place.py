@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from deepgraph.dims import Shape, Size, product, same
 from deepgraph.dtypes import DType
 from deepgraph.expr import Expr
-from deepgraph.nest import Nest, nest
+from deepgraph.nest import Nest
+from deepgraph.nesting import nest
 from deepgraph.passes.registers import Assignment, assign, in_place
 from deepgraph.plan import Home, Plan, Scratch, Slot, times
 from deepgraph.schedule import Access, Kernel, Schedule, same_strided

@@ -24,7 +24,7 @@ patterns
 algebra
 stable
 grad
-schedule target arena blocks nest plan
+schedule target arena blocks nest nesting plan
 show
 passes
 backends
