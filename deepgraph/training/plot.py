@@ -11,6 +11,7 @@ from deepgraph.errors import ArgumentError
 from deepgraph.training.callback import Callback, Run
 from deepgraph.training.history import TEST, History
 
+_METADATA = ("Creator", "Date", "Format", "Type")  # nothing of when and where it was drawn
 _INK = "#7c8593"  # reads on white and on black
 _LINES = (("", "train", "#3b82f6"), (TEST, "test", "#f59e0b"))  # names begin with
 
@@ -52,7 +53,7 @@ class Chart:
         text = io.StringIO()
         with rc_context({"svg.hashsalt": "deepgraph", "svg.fonttype": "none"}):
             self.figure.savefig(text, format="svg", bbox_inches="tight", transparent=True,
-                                metadata={"Date": None})  # fmt: skip
+                                metadata=dict.fromkeys(_METADATA))  # fmt: skip
         return text.getvalue()
 
     def _repr_mimebundle_(
