@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from deepgraph.backends.ccalls import CallWriter, template
-from deepgraph.backends.cfunction import times
+from deepgraph.backends.cfunction import parenthesised, times
 from deepgraph.backends.clike import converted, number, register_type, size
 from deepgraph.backends.cstrides import order, plus, shared
 from deepgraph.dims import same, same_shape
@@ -192,7 +192,7 @@ class _Pooling:
     def _at(self, place: str, side: int) -> str:
         before = size(self.pads[side][0])
         found = plus(times(f"i{side + 2}", self.stride[side]), place)
-        return found if before == "0" else f"{found} - ({before})"
+        return found if before == "0" else f"{found} - {parenthesised(before)}"
 
     def divisor(self) -> str:
         """By how much a window's sum is divided: its places, or those in the image."""
