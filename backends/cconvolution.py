@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from deepgraph.backends.ccalls import CallWriter, template
 from deepgraph.backends.clike import memory_type, size
-from deepgraph.dims import Shape, Size, product, same
+from deepgraph.dims import Shape, Size, at_least, product, same
 from deepgraph.expr import Expr, Strided, Type
 from deepgraph.schedule import Order
 
-_PLACES, _RUN, _LANES = 1024, 2048, 64  # what convolution.h has, or more
+_PLACES, _RUN = 1024, 2048  # DG_PLACES, DG_RUN
+_LANES = 16  # at most, of a vector
 _INNERMOST = (1, 2, 3, 0)
 
 
@@ -113,12 +114,15 @@ def _memory(node: Expr) -> Sequence[Type]:
 
 
 def _block_memory(node: Expr) -> Sequence[Type]:
-    """The rows that the results of a block of rows see: of enough results to add up in lanes."""
+    """The rows that a block of rows of results sees; and the block, if its rows are narrow."""
     windows = _Windows(node)
     row, column = windows.axes
     one = windows.packed(windows.inner, row.reach + row.up)
     wider = (column.slots() - 1) // column.results + 1
-    return [Type((one + windows.inner * _RUN * row.up * column.up * wider,), node.dtype)]
+    held = one + windows.inner * _RUN * row.up * column.up * wider
+    narrow = at_least(column.results, _LANES) is not True
+    spaced = (windows.channels()[1] * row.results * _LANES,)
+    return [Type((held,), node.dtype), *[Type(spaced, node.dtype)] * narrow]
 
 
 @template("conv2d", memory=_memory, takes=_takes, orders=_orders)
@@ -140,7 +144,7 @@ def _convolve(out: CallWriter, inner: int, outer: int) -> None:
     fields = ("group", "in", "out", "row", "column")
     steps = (group, *(at.strides[k] for k in (inner, outer, 2, 3)))
     by = ", ".join(f".{name} = {size(n)}" for name, n in zip(fields, steps, strict=True))
-    held, spaced = [*(_own(memory, k) for k, memory in enumerate(_memory(out.node))), "NULL"][:2]
+    held, spaced = _own(_memory(out.node))
     with out.function():
         windows.declare(out)
         out.add(
@@ -154,7 +158,7 @@ def _convolve(out: CallWriter, inner: int, outer: int) -> None:
 def conv2d_weight_grad(out: CallWriter) -> None:
     """Each thread sums for weights of its own."""
     out.include("convolution.h")
-    windows, (held,) = _Windows(out.node), _block_memory(out.node)
+    windows, (held, spaced) = _Windows(out.node), _own(_block_memory(out.node))
     inner, outer = windows.channels()
     places = inner * windows.axes[1].places
     blocks = f"DG_EVEN({outer}, DG_OUT_OF_PAIRS), DG_EVEN({places}, DG_PLACES_OF_PAIRS)"
@@ -162,7 +166,7 @@ def conv2d_weight_grad(out: CallWriter) -> None:
         windows.declare(out)
         out.add(
             f"dg_convolve_weights_{out.node.dtype.name}({blocks}, me, count, how, a0, a1, y0, "
-            f"{_own(held, 0)});"
+            f"{held}, {spaced});"
         )
 
 
@@ -170,7 +174,11 @@ def _plus(at: Strided) -> str:
     return "" if same(at.offset, 0) else f" + {size(at.offset)}"
 
 
-def _own(memory: Type, k: int) -> str:
-    """This thread's piece of memory."""
-    step = size(product(memory.shape) * memory.dtype.itemsize)
-    return f"({memory_type(memory.dtype)} *)(t{k} + me * dg_padded({step}))"
+def _own(memory: Sequence[Type]) -> tuple[str, str]:
+    """This thread's pieces of memory, of which the second may not be needed."""
+    found = []
+    for k, (shape, dtype, _) in enumerate(memory):
+        step = size(product(shape) * dtype.itemsize)
+        found.append(f"({memory_type(dtype)} *)(t{k} + me * dg_padded({step}))")
+    held, spaced = [*found, "NULL"][:2]
+    return held, spaced

@@ -116,6 +116,8 @@ def test_what_lies_beside_the_images_does_not_count() -> None:
         given["x"][-1] = np.nan
         assert np.isnan(step(**given)["y"][-1]).all()
         np.testing.assert_array_equal(step(**given)["y"][:-1], clean["y"][:-1])
+        given["x"][..., 1:] = 0  # the last column of weights never sees the first of images
+        assert np.isnan(step(**given)["by_w"]).any((0, 1, 2)).tolist() == [True, True, False]
 
 
 def test_long_sums_of_weights_do_not_drift() -> None:

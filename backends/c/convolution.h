@@ -28,18 +28,18 @@ enum {
   DG_RUN = 2048     /* products that a lane's sum of the gradient by weights runs over, times lanes, before others add up */
 };
 
-DG_FN int64_t dg_below(int64_t a, int64_t b) { return a / b - (a % b < 0); } /* of a / b, b > 0 */
+DG_INLINE int64_t dg_below(int64_t a, int64_t b) { return a / b - (a % b < 0); } /* of a / b, b > 0 */
 
 /* The first and the last input that result u sees, before the border cuts off. */
-DG_FN int64_t dg_first(dg_axis a, int64_t u) {
+DG_INLINE int64_t dg_first(dg_axis a, int64_t u) {
   return -dg_below(-(u * a.up + dg_min((a.places - 1) * a.hole, 0) + a.shift), a.down);
 }
-DG_FN int64_t dg_last(dg_axis a, int64_t u) {
+DG_INLINE int64_t dg_last(dg_axis a, int64_t u) {
   return dg_below(u * a.up + dg_max((a.places - 1) * a.hole, 0) + a.shift, a.down);
 }
 
 /* The input at place k of result u, or -1. */
-DG_FN int64_t dg_input(dg_axis a, int64_t u, int64_t k) {
+DG_INLINE int64_t dg_input(dg_axis a, int64_t u, int64_t k) {
   const int64_t at = u * a.up + k * a.hole + a.shift;
   return at >= 0 && at % a.down == 0 && at / a.down < a.inputs ? at / a.down : -1;
 }
@@ -53,17 +53,17 @@ typedef struct dg_rows {
 } dg_rows;
 
 /* Results of a row that are u = phase, phase + down, ... */
-DG_FN int64_t dg_steps_of(dg_axis a, int64_t phase) { return (a.results - phase + a.down - 1) / a.down; }
+DG_INLINE int64_t dg_steps_of(dg_axis a, int64_t phase) { return (a.results - phase + a.down - 1) / a.down; }
 
 /* The column that place k sees of the first of these results, in steps of `up`, and the rest; false if none. */
-DG_FN int dg_column(dg_axis a, int64_t phase, int64_t k, int64_t *column, int64_t *rest) {
+DG_INLINE int dg_column(dg_axis a, int64_t phase, int64_t k, int64_t *column, int64_t *rest) {
   const int64_t whole = phase * a.up + k * a.hole + a.shift, seen = dg_below(whole, a.down);
   *column = dg_below(seen, a.up);
   *rest = seen - *column * a.up;
   return whole == seen * a.down;
 }
 
-DG_FN dg_rows dg_rows_of(dg_windows how, int64_t held, int packed) {
+DG_INLINE dg_rows dg_rows_of(dg_windows how, int64_t held, int packed) {
   const dg_axis a = how.column;
   if (!packed)
     return (dg_rows){0, a.inputs, how.row.inputs, a.inputs * how.images, how.row.inputs * a.inputs * how.images, 0};
@@ -76,7 +76,7 @@ DG_FN dg_rows dg_rows_of(dg_windows how, int64_t held, int packed) {
 }
 
 /* Does every window lie inside the columns, and step by one? */
-DG_FN int dg_inside(dg_axis a) { return a.up == 1 && a.down == 1 && dg_first(a, 0) >= 0 && dg_last(a, a.results - 1) < a.inputs; }
+DG_INLINE int dg_inside(dg_axis a) { return a.up == 1 && a.down == 1 && dg_first(a, 0) >= 0 && dg_last(a, a.results - 1) < a.inputs; }
 
 /* So many of n, at most `most`, that all blocks are about as large. */
 #define DG_EVEN(n, most) (((n) + ((n) + (most) - 1) / (most) - 1) / (((n) + (most) - 1) / (most)))

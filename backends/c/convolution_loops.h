@@ -39,7 +39,7 @@ DG_FN void F(dg_pack_rows)(T *to, const T *x, dg_windows how, dg_rows p, int64_t
 
 /* OUT channels times COUNT vectors of results: the sum over `in` channels and the places of a window, whose inputs
    lie `at` and weights `by`. Stores lanes from `low` to `high`, channels from `skip` on; adds to what is there. */
-DG_FN void F(dg_tile)(const int OUT, const int COUNT, int64_t in, int64_t places, const int64_t *at, const int64_t *by,
+DG_INLINE void F(dg_tile)(const int OUT, const int COUNT, int64_t in, int64_t places, const int64_t *at, const int64_t *by,
                       const T *x, int64_t channel, const T *w, dg_steps step, T *y, int64_t result, int adds,
                       int64_t skip, int64_t low, int64_t high) {
   V sum[DG_OUT][8] = {{{0}}};
@@ -70,7 +70,7 @@ DG_FN void F(dg_tile)(const int OUT, const int COUNT, int64_t in, int64_t places
 }
 
 /* Blocks of OUT channels from `first` to `last`, over `size` results side by side. */
-DG_FN void F(dg_strip)(const int OUT, int64_t first, int64_t last, int64_t channels, int64_t in, int64_t places,
+DG_INLINE void F(dg_strip)(const int OUT, int64_t first, int64_t last, int64_t channels, int64_t in, int64_t places,
                        const int64_t *at, const int64_t *by, const T *x, int64_t channel, const T *w, dg_steps step,
                        T *y, int64_t result, int adds, int64_t size) {
   const int COUNT = DG_REGISTERS == 16 ? 2 : OUT > 2 ? 4 : 8;
@@ -93,7 +93,7 @@ DG_FN void F(dg_strip)(const int OUT, int64_t first, int64_t last, int64_t chann
 }
 
 /* This thread's rows of a convolution, in blocks of OUT channels; `held` and `spaced` are its own memory. */
-DG_FN void F(dg_convolve)(const int OUT, int64_t me, int64_t count, dg_windows how, const T *x, const T *w,
+DG_INLINE void F(dg_convolve)(const int OUT, int64_t me, int64_t count, dg_windows how, const T *x, const T *w,
                           dg_steps step, T *y, T *held, T *spaced) {
   enum { CACHE = 32 << 10 };
   const dg_axis a = how.column;
@@ -120,7 +120,7 @@ DG_FN void F(dg_convolve)(const int OUT, int64_t me, int64_t count, dg_windows h
     }
     for (int64_t phase = 0; phase < a.down; phase++) {
       const int64_t steps = dg_steps_of(a, phase), result = a.down == 1 ? rows * pitch : steps * n;
-      T *const there = y + (group * how.out * rows + row) * pitch, *const to = a.down == 1 ? there : spaced;
+      T *const whole = y + (group * how.out * rows + row) * pitch, *const to = a.down == 1 ? whole : spaced;
       int64_t next;
       for (int64_t u = 0; u < steps; u = next) { /* results up to `next` see the same places */
         int64_t at[DG_PLACES], by[DG_PLACES], places = 0, columns = 0, column[DG_PLACES], of[DG_PLACES];
@@ -146,9 +146,11 @@ DG_FN void F(dg_convolve)(const int OUT, int64_t me, int64_t count, dg_windows h
         }
         for (int64_t i = 0; i < how.row.places; i++) {
           const int64_t r = dg_input(how.row, row, i);
-          for (int64_t j = 0; r >= 0 && j < columns; j++) {
-            at[places] = r % p.held * p.pitch + column[j] * n;
-            by[places++] = i * step.row + of[j] * step.column;
+          if (r < 0) continue;
+          const int64_t there = r % p.held * p.pitch;
+          for (int64_t j = 0; j < columns; j++, places++) {
+            at[places] = there + column[j] * n;
+            by[places] = i * step.row + of[j] * step.column;
           }
         }
         for (int64_t c = 0; c < how.in; c += chunk)
@@ -157,18 +159,19 @@ DG_FN void F(dg_convolve)(const int OUT, int64_t me, int64_t count, dg_windows h
       }
       for (int64_t o = first * OUT; a.down > 1 && o < dg_min(last * OUT, how.out); o++)
         for (int64_t u = 0; u < steps; u++)
-          memcpy(there + o * rows * pitch + (u * a.down + phase) * n, spaced + o * steps * n + u * n,
+          memcpy(whole + o * rows * pitch + (u * a.down + phase) * n, spaced + o * steps * n + u * n,
                  (size_t)n * sizeof(T));
     }
   }
 }
 
-/* Adds to sum[o][k] the products of OUT channels of g and what COUNT places see, over rows of `size` results. */
-DG_FN void F(dg_products)(const int OUT, const int COUNT, int64_t rows, int64_t size, const T *x, int64_t down,
+/* The sums of products of OUT channels of g and what COUNT places see, over rows of `size` results, which hold a vector
+   even if they are less. */
+DG_INLINE void F(dg_products)(const int OUT, const int COUNT, int64_t rows, int64_t size, const T *x, int64_t down,
                           const int64_t *at, const T *g, int64_t pitch, int64_t channel, T (*total)[LANES]) {
   V sum[DG_OUT_OF_PAIRS][DG_PLACES_OF_PAIRS] = {{{0}}};
-  const int64_t whole = size / LANES * LANES, from = dg_max(size - LANES, 0);
-  const F(dg_m) mask = F(dg_lanes)(whole - from, dg_min(size - from, LANES));
+  const int64_t whole = size / LANES * LANES, from = dg_max(size - LANES, 0); /* whence the last lanes are, not all new */
+  const F(dg_m) mask = F(dg_lanes)(whole - from, size - from);
   for (int64_t r = 0; r < rows; r++, x += down, g += pitch) {
     const T *seen[DG_PLACES_OF_PAIRS] = {0};
     DG_UNROLL for (int k = 0; k < COUNT; k++) seen[k] = x + at[k];
@@ -180,15 +183,12 @@ DG_FN void F(dg_products)(const int OUT, const int COUNT, int64_t rows, int64_t 
         DG_UNROLL for (int k = 0; k < COUNT; k++) sum[o][k] = FUSED(one, inputs[k], sum[o][k]);
       }
     }
-    if (whole < size) {
-      V inputs[DG_PLACES_OF_PAIRS] = {{0}};
-      DG_UNROLL for (int k = 0; k < COUNT; k++) inputs[k] = F(dg_masked)(F(dg_load)(seen[k] + from), mask);
-      DG_UNROLL for (int o = 0; o < OUT; o++) {
-        T lanes[LANES] = {0};
-        memcpy(lanes, g + o * channel + from, (size_t)dg_min(size, LANES) * sizeof(T));
-        const V one = F(dg_masked)(F(dg_load)(lanes), mask);
-        DG_UNROLL for (int k = 0; k < COUNT; k++) sum[o][k] = FUSED(one, inputs[k], sum[o][k]);
-      }
+    if (whole == size) continue;
+    V inputs[DG_PLACES_OF_PAIRS] = {{0}};
+    DG_UNROLL for (int k = 0; k < COUNT; k++) inputs[k] = F(dg_masked)(F(dg_load)(seen[k] + from), mask);
+    DG_UNROLL for (int o = 0; o < OUT; o++) {
+      const V one = F(dg_masked)(F(dg_load)(g + o * channel + from), mask);
+      DG_UNROLL for (int k = 0; k < COUNT; k++) sum[o][k] = FUSED(one, inputs[k], sum[o][k]);
     }
   }
   DG_UNROLL for (int o = 0; o < OUT; o++)
@@ -197,46 +197,51 @@ DG_FN void F(dg_products)(const int OUT, const int COUNT, int64_t rows, int64_t 
 }
 
 /* This thread's weights of the gradient by weights, which are row-major, in blocks of OUT channels times COUNT places;
-   `held` is its own memory. */
-DG_FN void F(dg_convolve_weights)(const int OUT, const int COUNT, int64_t me, int64_t count, dg_windows how, const T *x, const T *g, T *y, T *held) {
-  const int64_t n = how.images, across = how.column.places, all = how.in * across, pitch = how.column.results * n;
-  const int64_t blocks = (how.out + OUT - 1) / OUT, pieces = (all + COUNT - 1) / COUNT;
-  const int64_t inputs = how.in * how.row.inputs * how.column.inputs * n, results = how.row.results * pitch;
+   `held` and `spaced` are its own memory. */
+DG_INLINE void F(dg_convolve_weights)(const int OUT, const int COUNT, int64_t me, int64_t count, dg_windows how, const T *x,
+                                  const T *g, T *y, T *held, T *spaced) {
+  const int64_t across = how.column.places, down = how.row.places, all = how.in * across;
+  const int64_t blocks = (how.out + OUT - 1) / OUT, each = (all + COUNT - 1) / COUNT * blocks * down;
+  const int64_t n = how.images, pitch = how.column.results * n, inputs = how.row.inputs * how.column.inputs * n;
   const int64_t rows = dg_min(how.row.results, (DG_RUN - 1) / dg_max(pitch, 1) + 1);
-  const int64_t window = (rows - 1) * how.row.up + (how.row.places - 1) * how.row.hole + 1;
-  const dg_rows p = dg_rows_of(how, window, !dg_inside(how.column) || pitch < LANES);
-  const int64_t each = pieces * how.row.places * blocks;
+  const int narrow = pitch < LANES; /* then rows of g are copied to where each has room for a vector */
+  const int64_t size = narrow ? LANES : pitch, channel = (narrow ? rows : how.row.results) * size;
+  const dg_rows p = dg_rows_of(how, (rows - 1) * how.row.up + (down - 1) * how.row.hole + 1, narrow || !dg_inside(how.column));
   const int64_t low = dg_share(how.groups * each, 1, me, count), high = dg_share(how.groups * each, 1, me + 1, count);
   for (int64_t group = low / each; group * each < high; group++) {
     const int64_t begin = dg_max(low - group * each, 0), end = dg_min(high - group * each, each);
-    const int64_t first = dg_min(begin / (how.row.places * blocks) * COUNT, all - COUNT) / across;
-    const int64_t last = (dg_min((end - 1) / (how.row.places * blocks) * COUNT, all - COUNT) + COUNT - 1) / across + 1;
+    const int64_t first = dg_min(begin / (blocks * down) * COUNT, all - COUNT) / across;
+    const int64_t last = (dg_min((end - 1) / (blocks * down) * COUNT, all - COUNT) + COUNT - 1) / across + 1;
     for (int64_t top = 0; top < how.row.results; top += rows) {
-      const int64_t bottom = dg_min(top + rows, how.row.results);
-      const int64_t base = p.packed ? dg_first(how.row, top) : 0;
-      const T *seen = x + group * inputs;
+      const int64_t bottom = dg_min(top + rows, how.row.results), base = p.packed ? dg_first(how.row, top) : 0;
+      const T *seen = x + group * how.in * inputs, *given = g + (group * how.out * how.row.results + top) * pitch;
       if (p.packed) {
         F(dg_pack_rows)(held, seen, how, p, first, last, base, base, dg_last(how.row, bottom - 1) + 1);
         seen = held;
       }
+      for (int64_t o = 0; narrow && o < how.out; o++)
+        for (int64_t r = 0; r < bottom - top; r++)
+          memcpy(spaced + o * channel + r * size, given + (o * how.row.results + r) * pitch, (size_t)pitch * sizeof(T));
+      if (narrow) given = spaced;
       for (int64_t unit = begin; unit < end; unit++) {
-        const int64_t piece = unit / (how.row.places * blocks), b = unit / how.row.places % blocks, i = unit % how.row.places;
+        const int64_t i = unit % down, b = unit / down % blocks, piece = unit / down / blocks;
         const int64_t o = dg_min(b * OUT, how.out - OUT), k = dg_min(piece * COUNT, all - COUNT);
-        int64_t at[DG_PLACES_OF_PAIRS], column, rest, from = top, to = bottom;
+        int64_t at[DG_PLACES_OF_PAIRS], to[DG_PLACES_OF_PAIRS], column, rest, u = top, stop = bottom;
         for (int64_t t = 0; t < COUNT; t++) {
-          dg_column(how.column, 0, (k + t) % across, &column, &rest);
-          at[t] = (k + t) / across * p.channel + (column - p.lowest + rest * p.width) * n;
+          const int64_t c = (k + t) / across, j = (k + t) % across;
+          dg_column(how.column, 0, j, &column, &rest);
+          at[t] = c * p.channel + (column - p.lowest + rest * p.width) * n;
+          to[t] = (c * down + i) * across + j;
         }
-        while (from < to && dg_input(how.row, from, i) < 0) from++;
-        while (from < to && dg_input(how.row, to - 1, i) < 0) to--;
-        const int64_t row = from * how.row.up + i * how.row.hole + how.row.shift - base;
+        while (u < stop && dg_input(how.row, u, i) < 0) u++;
+        while (u < stop && dg_input(how.row, stop - 1, i) < 0) stop--;
+        const int64_t row = u * how.row.up + i * how.row.hole + how.row.shift - base;
         T total[DG_OUT_OF_PAIRS * DG_PLACES_OF_PAIRS][LANES];
-        F(dg_products)(OUT, COUNT, to - from, pitch, seen + row * p.pitch, how.row.up * p.pitch, at,
-                       g + (group * how.out + o) * results + from * pitch, pitch, results, total);
+        F(dg_products)(OUT, COUNT, stop - u, pitch, seen + row * p.pitch, how.row.up * p.pitch, at,
+                       given + o * channel + (u - top) * size, size, channel, total);
         for (int64_t a = b * OUT - o; a < OUT; a++)
           for (int64_t t = piece * COUNT - k; t < COUNT; t++) {
-            T *const there = y + (((group * how.out + o + a) * how.in + (k + t) / across) * how.row.places + i) * across +
-                             (k + t) % across;
+            T *const there = y + (group * how.out + o + a) * all * down + to[t];
             *there = total[a * COUNT + t][0] + (top ? *there : 0);
           }
       }

@@ -14,6 +14,9 @@ enum { DG_VECTOR = 16, DG_REGISTERS = 32 };
 enum { DG_VECTOR = 16, DG_REGISTERS = 16 };
 #endif
 
+/* Of functions whose loops depend on their callers' constants. */
+#define DG_INLINE static inline __attribute__((always_inline))
+
 #ifdef __clang__
 #define DG_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -45,27 +48,27 @@ typedef int64_t dg_m_float64 __attribute__((vector_size(DG_VECTOR)));
 
 #define DG_DEFINE_VECTOR(T, FMA, NAME) \
   enum { DG_LANES_##NAME = DG_VECTOR / sizeof(T) }; \
-  DG_FN dg_v_##NAME dg_by_lanes_##NAME(dg_v_##NAME a, dg_v_##NAME b, dg_v_##NAME c) { \
+  DG_INLINE dg_v_##NAME dg_by_lanes_##NAME(dg_v_##NAME a, dg_v_##NAME b, dg_v_##NAME c) { \
     for (int l = 0; l < DG_LANES_##NAME; l++) c[l] = FMA(a[l], b[l], c[l]); \
     return c; \
   } \
   /* All lanes the same; to subtract 0 changes nothing, and is no instruction. */ \
-  DG_FN dg_v_##NAME dg_spread_##NAME(T x) { return x - (dg_v_##NAME){0}; } \
-  DG_FN dg_v_##NAME dg_load_##NAME(const T *x) { return *(const dg_u_##NAME *)x; } \
-  DG_FN void dg_store_##NAME(T *y, dg_v_##NAME x) { *(dg_u_##NAME *)y = x; } \
+  DG_INLINE dg_v_##NAME dg_spread_##NAME(T x) { return x - (dg_v_##NAME){0}; } \
+  DG_INLINE dg_v_##NAME dg_load_##NAME(const T *x) { return *(const dg_u_##NAME *)x; } \
+  DG_INLINE void dg_store_##NAME(T *y, dg_v_##NAME x) { *(dg_u_##NAME *)y = x; } \
   /* The sums of the lanes of n vectors, which come first of each; all vectors at once, by halves. */ \
-  DG_FN void dg_totals_##NAME(const int n, T (*x)[DG_LANES_##NAME]) { \
+  DG_INLINE void dg_totals_##NAME(const int n, T (*x)[DG_LANES_##NAME]) { \
     DG_UNROLL for (int half = DG_LANES_##NAME / 2; half; half /= 2) \
       for (int k = 0; k < n; k++) \
         DG_UNROLL for (int l = 0; l < half; l++) x[k][l] += x[k][l + half]; \
   } \
   /* The lanes from `low` up to `high`. */ \
-  DG_FN dg_m_##NAME dg_lanes_##NAME(int64_t low, int64_t high) { \
+  DG_INLINE dg_m_##NAME dg_lanes_##NAME(int64_t low, int64_t high) { \
     dg_m_##NAME mask = {0}; \
     for (int l = 0; l < DG_LANES_##NAME; l++) mask[l] = l >= low && l < high ? -1 : 0; \
     return mask; \
   } \
-  DG_FN dg_v_##NAME dg_masked_##NAME(dg_v_##NAME x, dg_m_##NAME mask) { return (dg_v_##NAME)((dg_m_##NAME)x & mask); }
+  DG_INLINE dg_v_##NAME dg_masked_##NAME(dg_v_##NAME x, dg_m_##NAME mask) { return (dg_v_##NAME)((dg_m_##NAME)x & mask); }
 DG_DEFINE_VECTOR(float, fmaf, float32)
 DG_DEFINE_VECTOR(double, fma, float64)
 

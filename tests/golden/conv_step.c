@@ -74,7 +74,7 @@ static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const 
         .column = {.inputs = 8, .results = 8, .places = 3, .up = 1, .down = 1, .hole = 1, .shift = -1},
     };
     const dg_steps by = {.group = 36, .in = 9, .out = 9, .row = 3, .column = 1};
-    dg_convolve_float32(DG_EVEN(4, DG_OUT), me, count, how, a0, a1, by, y0, (float *)(t0 + me * dg_padded(n_batch*132 + 256)), NULL);
+    dg_convolve_float32(DG_EVEN(4, DG_OUT), me, count, how, a0, a1, by, y0, (float *)(t0 + me * dg_padded(n_batch*132 + 64)), NULL);
 }
 
 // add_relu: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -347,14 +347,14 @@ static void k12(dg_call *call, int64_t me, int64_t count, const float *a0, const
 
 // conv2d_weight_grad: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (4, 1, 3, 3)
-static void k13(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0, char *t0) {
+static void k13(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0, char *t0, char *t1) {
     const int64_t n_batch = call->size[0];
     const dg_windows how = {
         .images = n_batch, .groups = 1, .in = 1, .out = 4,
         .row = {.inputs = 8, .results = 8, .places = 3, .up = 1, .down = 1, .hole = 1, .shift = -1},
         .column = {.inputs = 8, .results = 8, .places = 3, .up = 1, .down = 1, .hole = 1, .shift = -1},
     };
-    dg_convolve_weights_float32(DG_EVEN(4, DG_OUT_OF_PAIRS), DG_EVEN(3, DG_PLACES_OF_PAIRS), me, count, how, a0, a1, y0, (float *)(t0 + me * dg_padded(n_batch*132 + 16640)));
+    dg_convolve_weights_float32(DG_EVEN(4, DG_OUT_OF_PAIRS), DG_EVEN(3, DG_PLACES_OF_PAIRS), me, count, how, a0, a1, y0, (float *)(t0 + me * dg_padded(n_batch*132 + 16448)), (float *)(t1 + me * dg_padded(2048)));
 }
 
 // multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
@@ -439,7 +439,7 @@ void part0(dg_call *call, int me, int count) {
     dg_wait(call->barrier, count);
     // conv2d_weight_grad: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     few = n_batch*5888 + 144 < 262144 ? 1 : count;
-    if (me < few) k13(call, me, few, (const float *)call->at[11], (const float *)call->at[12], (float *)call->at[22], call->at[23]);
+    if (me < few) k13(call, me, few, (const float *)call->at[11], (const float *)call->at[12], (float *)call->at[22], call->at[23], call->at[24]);
     dg_wait(call->barrier, count);
     if (me == 0) {
         // multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
