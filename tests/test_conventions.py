@@ -22,12 +22,26 @@ def test_the_chosen_backend_and_why_is_logged_once(
     x = dg.placeholder("x", ("n",))
     with caplog.at_level(logging.INFO, "deepgraph"):
         for _ in range(3):
-            dg.compile(x + 1)
+            chosen = dg.compile(x + 1).backend
         dg.compile(x + 1, backend="numpy")
     (record,) = caplog.records
     assert (record.name, record.levelname) == ("deepgraph", "INFO")
-    assert record.getMessage().startswith("backend numpy: ")
-    assert "numpy answers" in record.getMessage()
+    assert record.getMessage().startswith(f"backend {chosen}: ")
+    assert f"{chosen} answers" in record.getMessage()
+
+
+def test_auto_goes_on_where_c_does_not_compile(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, native: str
+) -> None:
+    """A compiler that refuses a step: a clear message, and NumPy; if native was asked for, an error."""
+    monkeypatch.delenv("DEEPGRAPH_BACKEND", raising=False)
+    monkeypatch.setenv("DEEPGRAPH_CFLAGS", "-no-such-flag")
+    x = dg.placeholder("x", ("n",))
+    step = dg.compile(x + 1)
+    assert (step.backend, step(x=[1.0]).tolist()) == ("numpy", [2.0])
+    assert "native failed, numpy takes over" in caplog.text
+    with pytest.raises(dg.GraphError, match="the C compiler refuses"):
+        dg.compile(x + 1, backend=native)
 
 
 def test_logs_go_where_the_program_says(python: Callable[..., CompletedProcess[str]]) -> None:
