@@ -51,10 +51,8 @@ def rows(group: str, seconds: float, quick: bool) -> Iterator[Row]:
                 yield {"net": net, "peer": peer, **found["memory"]}
             elif group == "first" and all(found):
                 cold, cached = found
-                yield {
-                    "net": net, "peer": peer, "first call s": cold["first"],
-                    "from caches s": cached["first"], "import s": cached["import"],
-                }  # fmt: skip
+                times = {"first call s": cold["first"], "from caches s": cached["first"]}
+                yield {"net": net, "peer": peer, **times}
 
 
 def _stepping() -> Iterator[tuple[str, str]]:
@@ -80,14 +78,11 @@ def _run(folder: str, *arguments: object) -> Any:
 
 
 def alone(module: str, name: str, net: str, calls: int) -> Row | None:
-    """Seconds of the import and of building and calling a step once; and bytes over more calls.
+    """Seconds of building a step and calling it once, and bytes over more calls.
 
-    The first call of deepgraph counts compiling and calling, not the declaration of the net, since
-    every peer starts from its weights.
+    Building is compiling what is declared: every peer starts from a declared net's weights.
     """
-    start = perf_counter()
     made = import_module(f"benchmarks.peers.{module}").PEERS
-    imported = perf_counter() - start
     (peer,) = (found for found in made if found.name == name)
     work = declared(next(each for each in (*NETS, *TINY) if each.name == net))
     start = perf_counter()
@@ -108,7 +103,7 @@ def alone(module: str, name: str, net: str, calls: int) -> Row | None:
         f"growth over {_WARM} calls": warm - before, f"over the next {calls}": after - warm,
         **_allocated(step, work.net.batch),
     }  # fmt: skip
-    return {"import": imported, "first": first, "memory": memory}
+    return {"first": first, "memory": memory}
 
 
 def _allocated(step: Any, batch: int) -> Row:

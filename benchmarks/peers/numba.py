@@ -1,7 +1,8 @@
-"""numba: loops by hand into arrays that are there already; with `fastmath`, as it does best.
+"""numba: loops by hand into arrays that are there already.
 
-Constants are float32 so that nothing is computed in double precision. On more than one thread there
-are two peers, since a parallel loop costs more than a small array.
+Constants are float32 so that nothing is computed in double precision. With `fastmath` sums may be
+reordered, and NaN and infinity come out wrong, as in no other peer. On more than one thread there
+is one peer more, since a parallel loop costs more than a small array.
 """
 
 from __future__ import annotations
@@ -112,9 +113,9 @@ KERNELS: dict[str, Callable[..., None]] = {
 }  # fmt: skip
 
 
-def built(name: str, parallel: bool, **arrays: Array) -> Call:
+def built(name: str, options: dict[str, bool], **arrays: Array) -> Call:
     """A call of the kernel on its arrays."""
-    function = _jit(KERNELS[name], parallel)
+    function = numba.njit(error_model="numpy", **options)(KERNELS[name])
     shape = next(iter(arrays.values())).shape
     outs = [np.empty(shape, np.float32) for _ in range(1 + (name == "gelu"))]
     given, result = (*arrays.values(), *outs), tuple(outs) if len(outs) > 1 else outs[0]
@@ -126,13 +127,9 @@ def built(name: str, parallel: bool, **arrays: Array) -> Call:
     return run
 
 
-def _jit(kernel: Callable[..., None], parallel: bool) -> Any:
-    return numba.njit(fastmath=True, error_model="numpy", parallel=parallel)(kernel)
-
-
-def adam(parallel: bool, p: Array, g: Array) -> Call:
+def adam(options: dict[str, bool], p: Array, g: Array) -> Call:
     """In place."""
-    function = _jit(k_adam, parallel)
+    function = numba.njit(error_model="numpy", **options)(k_adam)
     p, m, v, calls = p.copy(), np.zeros_like(p), np.zeros_like(p), 0
 
     def run() -> Array:
@@ -144,15 +141,16 @@ def adam(parallel: bool, p: Array, g: Array) -> Call:
     return run
 
 
-def _peer(name: str, parallel: bool) -> Peer:
-    builds: dict[str, Build] = {k: partial(built, k, parallel) for k in KERNELS}
-    builds["adam"] = partial(adam, parallel)
-    if parallel:
+def _peer(name: str, **options: bool) -> Peer:
+    builds: dict[str, Build] = {k: partial(built, k, options) for k in KERNELS}
+    builds["adam"] = partial(adam, options)
+    if "parallel" in options:
         del builds["tiny"]
     return Peer(name, None, builds)
 
 
 PEERS = (
-    _peer("numba", False),
-    *([_peer("numba parallel", True)] if threads() > 1 else []),
+    _peer("numba"),
+    _peer("numba fastmath", fastmath=True),
+    *([_peer("numba parallel", fastmath=True, parallel=True)] if threads() > 1 else []),
 )
