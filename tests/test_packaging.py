@@ -47,7 +47,7 @@ def _text_files() -> Iterator[Path]:
     for top in sorted(ROOT.iterdir()):
         if top.is_file():
             yield top
-        elif top.name in {".ci", "deepgraph", "tests", "notebooks", "benchmarks", *ALIASED}:
+        elif top.name in {".ci", "deepgraph", "docs", "tests", "notebooks", "benchmarks", *ALIASED}:
             yield from (p for p in top.rglob("*") if _is_text(p.relative_to(top)) and p.is_file())
 
 

@@ -55,10 +55,14 @@ def test_the_readme_has_blocks_of_each_kind() -> None:
 def test_a_block_gives_what_the_readme_says(
     block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest,
+    golden: Callable[[str, str], None],
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     error = ran(block.code, monkeypatch)
     printed = capsys.readouterr().out + error
+    for picture in tmp_path.glob("*.svg"):
+        golden(f"../../docs/{picture.name}", picture.read_text(encoding="utf-8"))
+        assert f'src="docs/{picture.name}"' in README.read_text(encoding="utf-8")
     if block.output is not None and request.config.getoption("--update-golden"):
         text = README.read_text(encoding="utf-8")
         README.write_text(text.replace(block.output, f"{printed.strip()}\n"), encoding="utf-8")
@@ -74,6 +78,13 @@ def test_the_example_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     exec(f"{BLOCKS[0].code}\nfound = evaluate(x=test.x, t=test.t)['accuracy']\n", scope)
     assert scope["found"] > 0.95
     assert (tmp_path / "digits.npz").exists()
+    pytest.importorskip("matplotlib", reason="charts need matplotlib")
+    text = README.read_text(encoding="utf-8")
+    (training,) = re.findall(r"^```py\n(from deepgraph.training.*?)^```\n", text, re.S | re.M)
+    exec(training, scope)
+    assert scope["history"][-1]["test_accuracy"] > 0.95  # type: ignore[index]
+    for name in ("history.csv", "history.svg", "run/last.npz", "run/best.npz"):
+        assert (tmp_path / name).exists(), name
 
 
 CHECKED = """
