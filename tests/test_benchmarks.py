@@ -87,7 +87,8 @@ def test_a_group_gives_rows(name: str, group: str) -> None:
     for row in found:
         assert row.get("ratio", 1) > 0
         assert row.get("floor us", 1) > 0
-        assert row.get("arena") == row.get("allocated", row.get("arena"))
+        if isinstance(arena := row.get("arena", "-"), int):  # a small step takes one thread's
+            assert 0 < row["allocated"] <= arena
         assert isinstance(row.get("seconds", 0.0), float | int), row
     lines = tables.text(found).splitlines()
     assert len({len(line) for line in lines}) == 1
