@@ -1,4 +1,4 @@
-"""What declaring and compiling cost, pass by pass, and how much memory is planned."""
+"""What declaring and compiling cost, pass by pass for the NumPy backend, and planned memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def rows(group: str, seconds: float, quick: bool) -> Iterator[Row]:
     if group == "plans":
         yield from map(memory, TINY if quick else NETS)
         return
-    dg.compile(chain(10)[0])  # or the first row would pay for imports
+    dg.compile(chain(10)[0], backend="numpy")  # or the first row would pay for imports
     for declare in (chain, wide, residual):
         for nodes in (50, 100) if quick else (1_000, 10_000, 100_000):
             yield compiling(declare, nodes)
@@ -73,7 +73,7 @@ def compiling(declare: Callable[[int], Declared], nodes: int) -> Row:
     """Seconds of each pass; `rest` is the code: written, compiled by Python and loaded."""
     before, (loss, updates) = seconds_of(lambda: declare(nodes))
     count = len(Graph((), {"y": loss}, updates).nodes)
-    total, step = seconds_of(lambda: dg.compile(loss, updates))
+    total, step = seconds_of(lambda: dg.compile(loss, updates, backend="numpy"))
     passes = {name: stage.seconds for name, stage in step.stages.items() if name != "declared"}
     return {
         "graph": declare.__name__, "nodes": count, "declare us": before / count * 1e6,
@@ -96,7 +96,9 @@ def deep(nodes: int) -> Iterator[Row]:
     tasks: dict[str, Callable[[], Any]] = {
         "build": build,
         "grad": lambda: dg.grad(made["build"], x),
-        "compile": lambda: dg.compile({"y": made["build"], "g": made["grad"]}),
+        "compile": lambda: dg.compile(
+            {"y": made["build"], "g": made["grad"]}, backend="numpy"
+        ),
         "call": lambda: made["compile"](x=np.ones(4, np.float32)),
         "render": lambda: made["compile"].graph.render(),
         "draw as dot": lambda: show.to_dot(made["compile"].graph),
