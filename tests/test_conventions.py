@@ -33,7 +33,7 @@ def test_the_chosen_backend_and_why_is_logged_once(
 def test_auto_goes_on_where_c_does_not_compile(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, native: str
 ) -> None:
-    """A compiler that refuses a step: a clear message, and NumPy; if native was asked for, an error."""
+    """A compiler that refuses a step: a message, and NumPy; if native was asked for, an error."""
     monkeypatch.delenv("DEEPGRAPH_BACKEND", raising=False)
     monkeypatch.setenv("DEEPGRAPH_CFLAGS", "-no-such-flag")
     x = dg.placeholder("x", ("n",))
