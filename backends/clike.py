@@ -27,7 +27,12 @@ def register_type(dtype: DType) -> str:
 
 
 def memory_type(dtype: DType) -> str:
-    """The C type of an element in memory."""
+    """The C type of an element in memory.
+
+    That of a bool is a number of one byte: gcc runs no loop in vectors that mixes _Bool and floats.
+    """
+    if dtype.kind == "b":
+        return "uint8_t"
     return f"dg_{_HALVES[dtype.name]}" if dtype.name in _HALVES else _C[dtype.name]
 
 

@@ -22,7 +22,7 @@ static void k0(dg_call *call, int64_t me, int64_t count, const uint64_t *a0, con
 
 // greater_equal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
 // map over (n*4,)
-static void k1(dg_call *call, int64_t me, int64_t count, const float *a0, dg_bool *y0) {
+static void k1(dg_call *call, int64_t me, int64_t count, const float *a0, uint8_t *y0) {
     const int64_t n_n = call->size[0];
     const int64_t low = dg_share(n_n*4, 64, me, count);
     const int64_t high = dg_share(n_n*4, 64, me + 1, count);
@@ -58,7 +58,7 @@ static void k2(dg_call *call, int64_t me, int64_t count, const uint64_t *a0, con
 
 // multiply_add_tanh_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
 // map over (n*4,)
-static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const dg_bool *a2, float *y0, float *y1) {
+static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const uint8_t *a2, float *y0, float *y1) {
     const int64_t n_n = call->size[0];
     const int64_t low = dg_share(n_n*4, 64, me, count);
     const int64_t high = dg_share(n_n*4, 64, me + 1, count);
@@ -101,7 +101,7 @@ void part0(dg_call *call, int me, int count) {
     dg_wait(call->barrier, count);
     // greater_equal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
     few = n_n*24 < 262144 ? 1 : count;
-    if (me < few) k1(call, me, few, (const float *)call->at[5], (dg_bool *)call->at[6]);
+    if (me < few) k1(call, me, few, (const float *)call->at[5], (uint8_t *)call->at[6]);
     dg_wait(call->barrier, count);
     // philox_normal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
     few = n_n*196 + 16 < 262144 ? 1 : count;
@@ -109,7 +109,7 @@ void part0(dg_call *call, int me, int count) {
     dg_wait(call->barrier, count);
     // multiply_add_tanh_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
     few = n_n*140 < 262144 ? 1 : count;
-    if (me < few) k3(call, me, few, (const float *)call->at[7], (const float *)call->at[0], (const dg_bool *)call->at[6], (float *)call->at[1], (float *)call->at[2]);
+    if (me < few) k3(call, me, few, (const float *)call->at[7], (const float *)call->at[0], (const uint8_t *)call->at[6], (float *)call->at[1], (float *)call->at[2]);
     dg_wait(call->barrier, count);
     if (me == 0) {
         // add: tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"

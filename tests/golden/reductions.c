@@ -139,7 +139,7 @@ static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, float 
 
 // greater_any: tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
 // fold over (n, 12)
-static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, dg_bool *y0) {
+static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, uint8_t *y0) {
     const int64_t n_n = call->size[0];
     dg_bool m2[256];
     const int64_t low = dg_share(12, 64, me, count);
@@ -275,7 +275,7 @@ void part0(dg_call *call, int me, int count) {
     dg_wait(call->barrier, count);
     // greater_any: tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
     few = n_n*72 + 12 < 262144 ? 1 : count;
-    if (me < few) k4(call, me, few, (const float *)call->at[0], (dg_bool *)call->at[8]);
+    if (me < few) k4(call, me, few, (const float *)call->at[0], (uint8_t *)call->at[8]);
     dg_wait(call->barrier, count);
     // sum_divide_subtract_where: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
     few = n_n*132 < 262144 ? 1 : count;
