@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import numpy as np
@@ -158,6 +160,62 @@ def test_a_resumed_run_equals_an_uninterrupted_one(
     assert second.equals(whole)
     for name in ("last.npz", "best.npz"):
         assert same_files(tmp_path / "whole" / name, tmp_path / "parts" / name)
+
+
+@pytest.mark.parametrize("left", [1, 2, 3])
+def test_the_best_weights_outlive_an_interruption(left: int, tmp_path: Path) -> None:
+    losses = [3.0, 1.0, 2.0, 2.0]
+    for resume in (False, True):
+        weight = Weight()
+
+        def step(x: Any, weight: Weight = weight, resume: bool = resume) -> dict[str, float]:
+            if weight.p.value == left and not resume:
+                raise LostPowerError
+            weight.p.assign(weight.p.value + 1)
+            return {"loss": losses[int(weight.p.value) - 1]}
+
+        with nullcontext() if resume else pytest.raises(LostPowerError):
+            fit(step, ([0.0],), epochs=4, feeds=["x"], progress=False,
+                callbacks=[EarlyStopping(weight, patience=3)],
+                checkpoint=Checkpoint(tmp_path, weight, resume=resume))  # fmt: skip
+    assert weight.p.value == 2
+
+
+SCRIPT = """
+import os, sys
+import deepgraph as dg
+from deepgraph import data, nn, optim
+from deepgraph.training import Checkpoint, fit
+
+train, _ = data.digits()
+train = train.flat()[:200]
+x = dg.placeholder("x", shape=("batch", 64))
+t = dg.placeholder("t", shape=("batch",), dtype="int64")
+model = nn.Sequential(nn.Dense(20), dg.relu, nn.Dropout(0.5), nn.Dense(10))
+loss = nn.softmax_cross_entropy(model(x, training=True), t)
+opt = optim.Adam(lr=0.01)
+step = dg.compile({"loss": loss}, updates=opt.updates(loss, model.parameters))
+fatal = int(sys.argv[2])
+
+def batches(epoch):
+    for k, pair in enumerate(train.batches(32, shuffle=True, seed=(1, epoch))):
+        if epoch == fatal and k == 4:
+            os._exit(9)
+        yield pair
+
+fit(step, batches, epochs=4, checkpoint=Checkpoint(sys.argv[1], model, opt, resume=True))
+"""
+
+
+def test_a_process_that_dies_and_one_that_goes_on(
+    tmp_path: Path, python: Callable[..., CompletedProcess[str]]
+) -> None:
+    for folder, fatal, code in (("whole", 0, 0), ("parts", 3, 9), ("parts", 0, 0)):
+        done = python("-W", "error", "-c", SCRIPT, folder, str(fatal))
+        assert done.returncode == code, done.stderr
+    assert "epoch   3" in done.stdout
+    assert "epoch   2" not in done.stdout
+    assert same_files(tmp_path / "whole" / "last.npz", tmp_path / "parts" / "last.npz")
 
 
 def test_a_run_that_stopped_early_stays_so(tmp_path: Path) -> None:

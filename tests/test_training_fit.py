@@ -13,6 +13,8 @@ from digits_net import Net
 import deepgraph as dg
 from deepgraph import data
 from deepgraph.training import Callback, History, Run, evaluate, fit
+from deepgraph.training.feeding import Means
+from deepgraph.training.progress import Progress
 
 
 def test_the_same_as_a_loop_by_hand(backend: str) -> None:
@@ -143,6 +145,20 @@ def test_what_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert "/200 [" in shown.err
     fit(net.step, net.train, epochs=1, progress=False)
     assert capsys.readouterr() == ("", "")
+
+
+def test_the_bar_counts_examples() -> None:
+    with Progress(True, epochs=3, done=1, examples=5) as shown:
+        bar = shown._bar
+        counts = [(bar.n, bar.total)]
+        for epoch in (2, 3):
+            shown.epoch(epoch)
+            means = Means(lambda x: {"loss": 1.0}, ["x"])
+            for size in (3, 2):
+                means.take(([0.0] * size,))
+                shown.batch(means)
+                counts.append((bar.n, bar.total))
+    assert counts == [(n, 15) for n in (5, 8, 10, 13, 15)]
 
 
 def once() -> Iterator[Any]:

@@ -69,6 +69,7 @@ def test_csv_keeps_every_digit(tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     assert [{k: float(v) for k, v in row.items()} for row in rows] == list(kept)
     assert rows[0]["epoch"] == "1"
+    assert b"\r" not in (tmp_path / "history.csv").read_bytes()
 
 
 def lines(panel: Any) -> dict[str, list[list[float]]]:
