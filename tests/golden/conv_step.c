@@ -251,7 +251,7 @@ static void k8_1(dg_call *call, int64_t me, int64_t count, const float *a3, cons
 // call over (batch, 64)
 static void k9(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
-    dg_matmul_float32(call, me, count, n_batch, 64, 3, a0, 3, 1, a1, 1, 3, y0, 64, 1);
+    dg_matmul_float32(call, me, count, n_batch, 64, 3, a0, 3, 1, a1, 1, 3, y0, 1, n_batch);
 }
 
 // matmul_multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
@@ -301,7 +301,7 @@ static void k11(dg_call *call, int64_t me, int64_t count, const float *a0, const
                     share += a1[i0 + i1 * (n_batch*64) + (i2 * 2) * (n_batch*8) + (i3 * 2 + 1) * n_batch] == a2[i0 + i1 * (n_batch*16) + i2 * (n_batch*4) + i3 * n_batch];
                     share += a1[i0 + i1 * (n_batch*64) + (i2 * 2 + 1) * (n_batch*8) + (i3 * 2) * n_batch] == a2[i0 + i1 * (n_batch*16) + i2 * (n_batch*4) + i3 * n_batch];
                     share += a1[i0 + i1 * (n_batch*64) + (i2 * 2 + 1) * (n_batch*8) + (i3 * 2 + 1) * n_batch] == a2[i0 + i1 * (n_batch*16) + i2 * (n_batch*4) + i3 * n_batch];
-                    share = a0[i0 * 64 + i1 * 16 + i2 * 4 + i3] / share;
+                    share = a0[i0 + i1 * (n_batch*16) + i2 * (n_batch*4) + i3 * n_batch] / share;
                     y0[i0 + i1 * (n_batch*64) + (i2 * 2) * (n_batch*8) + (i3 * 2) * n_batch] = a1[i0 + i1 * (n_batch*64) + (i2 * 2) * (n_batch*8) + (i3 * 2) * n_batch] == a2[i0 + i1 * (n_batch*16) + i2 * (n_batch*4) + i3 * n_batch] ? share : 0;
                     y0[i0 + i1 * (n_batch*64) + (i2 * 2) * (n_batch*8) + (i3 * 2 + 1) * n_batch] = a1[i0 + i1 * (n_batch*64) + (i2 * 2) * (n_batch*8) + (i3 * 2 + 1) * n_batch] == a2[i0 + i1 * (n_batch*16) + i2 * (n_batch*4) + i3 * n_batch] ? share : 0;
                     y0[i0 + i1 * (n_batch*64) + (i2 * 2 + 1) * (n_batch*8) + (i3 * 2) * n_batch] = a1[i0 + i1 * (n_batch*64) + (i2 * 2 + 1) * (n_batch*8) + (i3 * 2) * n_batch] == a2[i0 + i1 * (n_batch*16) + i2 * (n_batch*4) + i3 * n_batch] ? share : 0;
