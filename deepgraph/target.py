@@ -19,8 +19,8 @@ def never(node: Expr) -> bool:
     return False
 
 
-def undefined(node: Expr) -> bool:
-    """Of a target that has no operation which has a definition in smaller ones."""
+def foreign(node: Expr) -> bool:
+    """Of a target that has no code of its own for calls."""
     return False
 
 
@@ -36,6 +36,7 @@ class Target:
     `atomic`: a kernel reads all inputs of an element before it writes any output, and keeps what
     is between in registers. Where not, each instruction is a statement over whole arrays (or
     blocks of them), and what is between needs memory: scratch.
+    `native`: does it compute a node by code of its own, whatever else the node may be defined by?
     `orders`: for each operand of a call and, last, for its result the memory order that it has to
     have, or None. What is in another order is copied.
     """
@@ -43,7 +44,7 @@ class Target:
     name: str
     atomic: bool
     optimised: bool = True  # False: it runs graphs as they were declared
-    native: Callable[[Expr], bool] = undefined  # has it a node that has a definition?
+    native: Callable[[Expr], bool] = foreign
     own: Callable[[Expr], Sequence[Type] | None] = nothing
     epilogue: Callable[[Expr], bool] = never
     orders: Callable[[Expr], Sequence[Order | None]] = anywhere

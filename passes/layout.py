@@ -20,11 +20,14 @@ def layout(schedule: Schedule, target: Target) -> Schedule:
     A reader asks where it flattens a permuted view, as a convolution's product does, or is a call
     for which the target needs an order; an elementwise kernel keeps the order of its widest
     operand. So a chain of convolution, bias, activation and pooling stays in one order and is
-    converted once. Shapes stay as declared; results are always row-major.
+    converted once. Where this reaches a matrix product, as the gradient of a flat end does, the
+    product is laid out as its readers work. Shapes stay as declared; results are always row-major.
     """
     chosen = _Orders(schedule, target)
     for group in schedule.groups:
         chosen.settle(group)
+    for group in schedule.groups:
+        chosen.turn(group)
     if not chosen.orders:
         return schedule
     return build(schedule.graph, schedule.groups, target, chosen.orders)
@@ -36,6 +39,7 @@ class _Orders:
         self.alignments = Alignments()
         self.orders = needed(schedule.groups, target)
         self.stored = set(schedule.maker)
+        self.home = {n: group for group in schedule.groups for n in group.nodes}
 
     def settle(self, group: Group) -> None:
         for node in group.nodes:
@@ -54,6 +58,32 @@ class _Orders:
                 if all(_expressible(v, node, order) for v in plain):
                     self.orders[node] = order
                     break
+
+    def turn(self, group: Group) -> None:
+        """Lay out a matrix the other way if all that read it then find it in their own order.
+
+        It is one that the target's own code computes, to which either way is the same.
+        """
+        node = group.leader
+        if (
+            node is None or node.ndim != 2 or len(group.nodes) > 1 or not self.target.native(node)
+            or node in self.orders or node in self.graph.results
+        ):  # fmt: skip
+            return
+        shown = [node, *self._views(node)]
+        readers = [(v, u) for v in shown for u in self.graph.users[v] if u.op.kind is not Kind.VIEW]
+        turned = contiguous(node.shape, (1, 0))
+        if readers and all(
+            not isinstance(at := follow(turned, chain(view, {node})[1]), Expr)
+            and _order(at) == self._works(user, view.ndim)
+            for view, user in readers
+        ):
+            self.orders[node] = (1, 0)
+
+    def _works(self, user: Expr, ndim: int) -> Order | None:
+        """The order that was chosen for what a node's kernel makes of so many axes."""
+        made = self.home[user].nodes
+        return next((self.orders[n] for n in made if n.ndim == ndim and n in self.orders), None)
 
     def _views(self, node: Expr) -> list[Expr]:
         """All views of a value, views of views included."""

@@ -159,3 +159,10 @@ def test_steps_of_a_net_equal_numpys(use_threads: Callable[[int], None]) -> None
             np.testing.assert_allclose(losses[0], losses[1], rtol=1e-5)
         for p, q in zip(*(net.parameters for net in nets.values()), strict=True):
             np.testing.assert_allclose(p.value, q.value, rtol=1e-4, atol=2e-6, err_msg=p.name)
+
+
+def test_gradients_come_back_through_a_flat_end_in_the_order_of_the_images() -> None:
+    step = training(lenet(), "native")
+    schedule = step.schedule
+    made = [v for v, order in schedule.orders.items() if v.op.name == "matmul" and order == (1, 0)]
+    assert [v.shape[1] for v in made] == [256]
