@@ -52,7 +52,16 @@ DG_SCALAR float dg_exp_times_float32(float x, int k) {
   return dg_scaled_float32(1 + dg_expm1_near_0_float32(r), n + k);
 }
 
-DG_SCALAR float dg_exp_float32(float x) { return dg_exp_times_float32(x, 0); }
+/* As above with k = 0, which is most of what exp is for: n = rint(x / log(2)) is the end of the bits of a sum. */
+DG_SCALAR float dg_exp_float32(float x) {
+  float sum = DG_FMA32(x, 0x1.715476p0f, 0x1.8p23f), n = sum - 0x1.8p23f;
+  float y = 1 + dg_expm1_near_0_float32(dg_without_log2_float32(x, n));
+  uint32_t u = dg_bits_float32(y) + (dg_bits_float32(sum) << 23);
+  float subnormal = dg_float32_of(dg_bits_float32(dg_float32_of(u + (149u << 23)) + 0x1p23f) - 0x4b000000);
+  float v = x < -87.33654f ? subnormal : dg_float32_of(u);
+  float positive = x > 88.72283f ? INFINITY : v;
+  return x != x ? x : x < -104 ? 0 : positive;
+}
 
 DG_SCALAR float dg_expm1_float32(float x) {
   float y = x < -18 ? -18 : x > 89 ? 89 : x;
@@ -125,8 +134,12 @@ DG_SCALAR float dg_log1p_float32(float x) {
   return copysignf(dg_log_range_float32(x, DG_FMA32(n, 0x1.62e4p-1f, f + low), -1), x);
 }
 
+/* e / (e + 2), e = expm1(2 |x|), whose exponent is found as exp's. */
 DG_SCALAR float dg_tanh_float32(float x) {
-  float a = fabsf(x), e = dg_expm1_float32(2 * (a > 10 ? 10 : a));
+  float a = fabsf(x), y = 2 * (a > 10 ? 10 : a);
+  float sum = DG_FMA32(y, 0x1.715476p0f, 0x1.8p23f), power = dg_float32_of((dg_bits_float32(sum) + 127) << 23);
+  float p = dg_expm1_near_0_float32(dg_without_log2_float32(y, sum - 0x1.8p23f));
+  float e = DG_FMA32(power, p, power - 1);
   return copysignf(e / (e + 2), x);
 }
 

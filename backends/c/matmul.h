@@ -61,7 +61,7 @@ DG_FN int dg_blas_sees(int64_t m, int64_t n, int64_t row, int64_t column, int64_
   }
 
 /* This thread's slice of a result of m x n, and how high and wide its tiles are. */
-enum { DG_TILE = 1 << 17 }; /* bytes */
+enum { DG_TILE = 1 << 18, DG_SIDE = 128 }; /* bytes; rows where all columns leave no more */
 typedef struct dg_slice { int64_t r0, r1, c0, c1, high, wide; } dg_slice;
 
 DG_FN dg_slice dg_slice_of(int64_t m, int64_t n, int64_t itemsize, int64_t me, int64_t count) {
@@ -69,8 +69,9 @@ DG_FN dg_slice dg_slice_of(int64_t m, int64_t n, int64_t itemsize, int64_t me, i
   const int64_t low = dg_share(by_columns ? n : m, 16, me, count);
   const int64_t high = dg_share(by_columns ? n : m, 16, me + 1, count);
   dg_slice s = {by_columns ? 0 : low, by_columns ? m : high, by_columns ? low : 0, by_columns ? high : n, 1, 1};
-  s.wide = dg_max(dg_min(s.c1 - s.c0, DG_TILE / itemsize / 32), 1);
-  s.high = DG_TILE / itemsize / s.wide;
+  const int64_t most = DG_TILE / itemsize, rows = dg_max(s.r1 - s.r0, 1), columns = dg_max(s.c1 - s.c0, 1);
+  s.high = dg_min(rows, dg_max(DG_SIDE, most / columns));
+  s.wide = dg_min(columns, most / s.high);
   return s;
 }
 
