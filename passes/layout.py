@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
 from deepgraph.dims import at_least, same
 from deepgraph.expr import Expr, Kind, Strided
 from deepgraph.passes.kernels import Group, build, index_shape, needed, result_axes
 from deepgraph.passes.views import Alignments, chain, follow
 from deepgraph.schedule import Order, Schedule, contiguous
 from deepgraph.target import Target
-
-_FEW = 4  # axes of which all orders are tried
 
 
 def layout(schedule: Schedule, target: Target) -> Schedule:
@@ -50,9 +46,7 @@ class _Orders:
             views = self._views(node)
             plain = {v for v in views if _expressible(v, node, None)}
             flattened = self._flattened(node, [v for v in views if v not in plain])
-            beside = self._beside(node, views) if node is group.leader else None
-            found = (self._called(node, views), flattened, beside, self._inherited(node, group))
-            for order in found:
+            for order in (self._called(node, views), flattened, self._inherited(node, group)):
                 if order is None or order == tuple(range(node.ndim)):
                     continue
                 if all(_expressible(v, node, order) for v in plain):
@@ -116,27 +110,6 @@ class _Orders:
                 order = tuple(a for a in axes if a is not None)
                 if len(order) == node.ndim and _expressible(view, node, order):
                     return order
-        return None
-
-    def _beside(self, node: Expr, views: list[Expr]) -> Order | None:
-        """The order in which a call's result lies like the operand that its reader follows.
-
-        So the gradient that a product gives meets the image in a pooling in one order. For calls
-        that the target has code of its own for: those write any order.
-        """
-        if node.ndim > _FEW or self.target.own(node) is None:
-            return None
-        for shown in (node, *views):
-            for user in self.graph.users[shown]:
-                leader = user.op.follows
-                if user.op.kind is not Kind.CALL or leader is None or user.inputs[leader] is shown:
-                    continue
-                wanted = _order(self._at(user.inputs[leader]))
-                _, between = chain(shown, {node})
-                for order in permutations(range(node.ndim)):
-                    at = follow(contiguous(node.shape, order), between)
-                    if not isinstance(at, Expr) and _order(at) == wanted:
-                        return order
         return None
 
     def _inherited(self, node: Expr, group: Group) -> Order | None:
