@@ -208,7 +208,7 @@ def _given_flags() -> tuple[str, ...]:
 @cache
 def _headers() -> tuple[bytes, ...]:
     """What the text may include."""
-    paths = sorted(HEADERS.glob("*.h"))
+    paths = sorted(path for path in HEADERS.iterdir() if path.suffix in (".h", ".inc"))
     return tuple(part for path in paths for part in (path.name.encode(), path.read_bytes()))
 
 

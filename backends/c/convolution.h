@@ -87,12 +87,12 @@ enum { DG_OUT = 6, DG_OUT_OF_PAIRS = 4, DG_PLACES_OF_PAIRS = DG_REGISTERS == 32 
 
 #define T float
 #define NAME float32
-#include "convolution_loops.h"
+#include "convolution.inc"
 #undef T
 #undef NAME
 #define T double
 #define NAME float64
-#include "convolution_loops.h"
+#include "convolution.inc"
 #undef T
 #undef NAME
 
