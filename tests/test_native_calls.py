@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 import deepgraph as dg
 from deepgraph.expr import OPS, Expr
+
+ml_dtypes = pytest.importorskip("ml_dtypes", reason="bfloat16 needs ml_dtypes")
 
 Array = npt.NDArray[Any]
 Outputs = dict[str, Expr]
