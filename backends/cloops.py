@@ -128,7 +128,9 @@ class LoopsWriter(FunctionWriter):
         adds = [w.register for w in loop.body if isinstance(w, Work) and w.adds]
         along = [r for r in adds if axis in self.kernel.body[r - self.first].fold]
         widens = any(self.folds[r].long != self.folds[r].short for r in along)
-        if widens and at_least(_STRIP, self.kernel.space[axis]) is not True:
+        lanes = self.nest.levels[loop.level].part == "lanes"
+        extent = LANES if lanes else self.kernel.space[axis]
+        if widens and at_least(_STRIP, extent) is not True:
             with self._strips(low, high, _STRIP):
                 self._simd(loop, along, axis, "s", "e")
         elif along:

@@ -1,0 +1,28 @@
+"""Folds in C of what was folded along another axis, at sizes around those of a strip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import deepgraph as dg
+
+
+@pytest.mark.parametrize("size", [1, 50, 255, 257, 1025, 3000])
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("fold", ["mean", "sum", "max"])
+def test_a_fold_of_what_was_folded_across(
+    fold: str, threads: int, size: int, native: str,
+    use_threads: Callable[[int], None],
+) -> None:  # fmt: skip
+    use_threads(threads)
+    x = dg.placeholder("x", (10, "n"))
+    highest = dg.max(x, axis=0, keepdims=True)
+    y = getattr(dg, fold)(dg.log(dg.sum(dg.exp(x - highest), axis=0)))
+    given = np.random.default_rng(size).normal(size=(10, size)).astype("float32")
+    wide = given.astype("float64")
+    expected = np.log(np.exp(wide - wide.max(axis=0)).sum(axis=0))
+    found = dg.compile(y, backend=native)(x=given)
+    np.testing.assert_allclose(found, getattr(np, fold)(expected), rtol=1e-6)
