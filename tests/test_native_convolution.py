@@ -121,12 +121,12 @@ def test_what_lies_beside_the_images_does_not_count() -> None:
 
 
 def test_long_sums_of_weights_do_not_drift() -> None:
-    """Ones add up to whole numbers, which float32 holds up to 2^24; then to what it can hold."""
+    """One running float32 would be out by percents: a lane adds up a row, then others do."""
     outputs = three((1, 96, 96), (1, 1, 1, 1), {}, "float32")
     given = {k: np.full_like(v, 0.1) for k, v in feeds(outputs, 64).items()}
     got = dg.compile(outputs["by_w"], backend="native")(x=given["x"], g=given["g"])
     wanted = 64 * 96 * 96 * float(np.float32(0.1)) ** 2
-    assert abs(float(got[0, 0, 0, 0]) / wanted - 1) < 1e-6
+    assert abs(float(got[0, 0, 0, 0]) / wanted - 1) < 5e-5
 
 
 def test_a_net_is_turned_once_at_entry_and_once_at_its_flat_end() -> None:
