@@ -196,9 +196,11 @@ def test_wheel_holds_each_module_once(request: pytest.FixtureRequest) -> None:
         for file in distribution.files or ()
         if file.suffix != ".pyc" and ".." not in file.parts and ".dist-info" not in file.parts[0]
     ]
-    assert sorted(installed) == sorted(
-        f"{package.replace('.', '/')}/{path.name}"
+    shipped = _package_data()
+    expected = {
+        f"{package.replace('.', '/')}/{path.relative_to(folder).as_posix()}"
         for package in _lines("options", "packages")
-        for path in _folder(package).iterdir()
-        if path.suffix == ".py" or path in _package_data()
-    )
+        for path in (folder := _folder(package)).rglob("*")
+        if path in shipped or (path.suffix == ".py" and path.parent == folder)
+    }
+    assert sorted(installed) == sorted(expected)
