@@ -200,7 +200,8 @@ def test_wheel_holds_each_module_once(request: pytest.FixtureRequest) -> None:
     expected = {
         f"{package.replace('.', '/')}/{path.relative_to(folder).as_posix()}"
         for package in _lines("options", "packages")
-        for path in (folder := _folder(package)).rglob("*")
+        for folder in [_folder(package)]
+        for path in folder.rglob("*")
         if path in shipped or (path.suffix == ".py" and path.parent == folder)
     }
     assert sorted(installed) == sorted(expected)
