@@ -28,12 +28,16 @@ def grad(loss: Expr, wrt: Expr | Sequence[Expr]) -> Expr | list[Expr]:
     no gradient.
     """
     origin = here()
-    targets = [wrt] if isinstance(wrt, Expr) else list(wrt)
     try:
+        if not isinstance(loss, Expr) or not isinstance(wrt, Iterable):
+            wrong = wrt if isinstance(loss, Expr) else loss
+            raise DTypeError(f"differentiates an expression by expressions: got {wrong!r}")
+        targets = [wrt] if isinstance(wrt, Expr) else list(wrt)
         _check(loss, targets)
         found = _reverse(loss, targets)
     except GraphError as error:
-        raise explained(error, "grad", origin, [loss]) from None
+        shown = [loss] if isinstance(loss, Expr) else []
+        raise explained(error, "grad", origin, shown) from None
     return found[0] if isinstance(wrt, Expr) else found
 
 

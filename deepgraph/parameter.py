@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from deepgraph.dims import pretty
 from deepgraph.dtypes import DEFAULT_FLOAT, as_dtype
-from deepgraph.errors import DTypeError, Origin, ShapeError, here
-from deepgraph.expr import OPS, Expr
+from deepgraph.errors import DTypeError, GraphError, Origin, ShapeError, here
+from deepgraph.expr import OPS, Expr, explained
 
 _count = itertools.count()
 
@@ -43,17 +43,14 @@ class Parameter(Expr):
     def __init__(
         self, value: Any, name: str = "", dtype: Any = None, rate: float = 1.0, decay: float = 1.0
     ) -> None:
-        if isinstance(value, Expr):
-            raise DTypeError(
-                "a parameter starts from numbers: got an expression; update it instead"
-            )
-        if dtype is None and isinstance(value, float) and not isinstance(value, np.generic):
-            dtype = DEFAULT_FLOAT
-        array = np.array(value, None if dtype is None else as_dtype(dtype), order="C")
-        as_dtype(array.dtype)
+        origin = here()
+        try:
+            array = _first(value, dtype)
+        except GraphError as error:
+            raise explained(error, "parameter", origin) from None
         serial = next(_count)
         attrs = (name or f"parameter{serial}", array.shape, array.dtype)
-        super().__init__(OPS["parameter"], (), attrs, array.shape, array.dtype, here())
+        super().__init__(OPS["parameter"], (), attrs, array.shape, array.dtype, origin)
         put = object.__setattr__
         put(self, "rate", rate)
         put(self, "decay", decay)
@@ -126,3 +123,18 @@ def _remade(
     parameter = Parameter(value, name, value.dtype, rate, decay)
     object.__setattr__(parameter, "origin", origin)
     return parameter
+
+
+def _first(value: Any, dtype: Any) -> npt.NDArray[Any]:
+    """What a parameter starts from: a copy of its own."""
+    if isinstance(value, Expr):
+        raise DTypeError("starts from numbers: got an expression; update it instead")
+    if dtype is None and isinstance(value, float) and not isinstance(value, np.generic):
+        dtype = DEFAULT_FLOAT
+    wanted = None if dtype is None else as_dtype(dtype)
+    try:
+        array = np.array(value, wanted, order="C")
+    except (TypeError, ValueError):
+        raise DTypeError(f"starts from an array or numbers: got {value!r}") from None
+    as_dtype(array.dtype)
+    return array

@@ -294,3 +294,15 @@ def test_the_op_of_a_name_that_nothing_registered() -> None:
 def test_a_batch_norms_momentum_is_any_finite_number(value: Any) -> None:
     assert "momentum is a number in (-inf, inf)" in ours(lambda: nn.BatchNorm(momentum=value))
     assert nn.BatchNorm(momentum=-1).momentum == -1
+
+
+@pytest.mark.parametrize("of", [lambda x: dg.grad(dg.sum(x), 3), lambda x: dg.grad(3, x),
+                                lambda x: dg.grad(dg.sum(x), None)])  # fmt: skip
+def test_grad_is_of_an_expression_by_expressions(of: Callable[[dg.Expr], Any]) -> None:
+    x = dg.placeholder("x", ("n",))
+    assert "grad: differentiates an expression by expressions: got" in ours(lambda: of(x))
+
+
+@pytest.mark.parametrize("value", ["abc", [[1.0], [1.0, 2.0]], {"a": 1}, None])
+def test_a_parameter_starts_from_numbers(value: Any) -> None:
+    assert "parameter: " in ours(lambda: dg.Parameter(value))
