@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -13,6 +13,16 @@ from deepgraph.expr import Strided
 from deepgraph.schedule import Kernel
 
 _WORD = re.compile(r"\w+")
+
+
+def remark(text: str) -> str:
+    """A comment of one line: a backslash at its end would make the next line part of it."""
+    return f"// {text}".rstrip("\\ ")
+
+
+def words(lines: Iterable[str]) -> set[str]:
+    """The names that lines of C mention outside their comments."""
+    return {word for line in lines for word in _WORD.findall(line.partition("//")[0])}
 
 
 class Lines:
@@ -76,12 +86,12 @@ class FunctionWriter:
         outside, self.out, self._declared = self.out, Lines(), list(self._sizes)
         yield
         body, self.out = self.out.lines, outside
-        mentioned = set(_WORD.findall("\n".join(body)))
+        mentioned = words(body)
         needed: list[str] = []
         for variable, line in reversed(self._declared):
             if variable in mentioned:
                 needed.append(line)
-                mentioned.update(_WORD.findall(line))
+                mentioned |= words([line])
         given = tuple(p for p in self.parameters if p in mentioned)
         head = ", ".join(self.parameters[p] + p for p in given) or "void"
         with self.out.braces(f"static void {name}({head})"):

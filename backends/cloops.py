@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from deepgraph.backends.cfold import Fold
-from deepgraph.backends.cfunction import FunctionWriter, offset, times
+from deepgraph.backends.cfunction import FunctionWriter, offset, remark, times
 from deepgraph.backends.clike import (
     converted,
     expression,
@@ -235,7 +235,7 @@ class LoopsWriter(FunctionWriter):
         place = self.place(node)
         if place and place != self.shown:
             self.shown = place
-            self.out.add(f"// {place}")
+            self.out.add(remark(place))
 
     def _register(self, r: int) -> str:
         """A register that is in scope, or where it was kept."""

@@ -21,7 +21,7 @@ from deepgraph.backends import cscans as cscans
 from deepgraph.backends import cshaping as cshaping
 from deepgraph.backends import text as python
 from deepgraph.backends.ccalls import CallWriter
-from deepgraph.backends.cfunction import Lines
+from deepgraph.backends.cfunction import Lines, remark, words
 from deepgraph.backends.clike import memory_type, size, size_name
 from deepgraph.backends.cloops import LoopsWriter
 from deepgraph.backends.numpy import storage, view
@@ -117,7 +117,7 @@ class NativeDriver(Driver):
                 self._open = None
             else:
                 over = kernel.space or kernel.body[0].node.shape
-                texts.append(f"// {comment}\n// {kernel.kind} over {over}\n{text}")
+                texts.append(f"{remark(comment)}\n// {kernel.kind} over {over}\n{text}")
                 own.append(texts[-1])
         if self.plan.commits:
             self.lines.append("# new values")
@@ -150,7 +150,7 @@ class NativeDriver(Driver):
             args = ", ".join(given[p] for p in function.parameters)
             checked = self.checks + len(checks) if checks and k == 0 else None
             statement = f"{function.name}({args});"
-            self._run(_Run((f"// {comment}",) * (k == 0), statement, _effort(kernel), checked))
+            self._run(_Run((remark(comment),) * (k == 0), statement, _effort(kernel), checked))
             if k == 0:
                 self.lines += [f"# {comment}"] * (not self.apart)
                 self._refuse(checks)
@@ -202,13 +202,14 @@ class NativeDriver(Driver):
                 body.add(_WAIT)
                 if (checked := runs[-1].checked) is not None:
                     body.add(f"if (dg_faulted(call, {checked})) return;")
-        text = str(body)
+        mentioned = words(body.lines)
         out = Lines()
         with out.braces(f"void part{k}(dg_call *call, int me, int count)"):
             for name, place in self.size_at.items():
-                if size_name(name) in text:
+                if size_name(name) in mentioned:
                     out.add(f"const int64_t {size_name(name)} = call->size[{place}];")
-            out.add(*["int few;"] * ("few = " in text), *["(void)count;"] * ("count" not in text))
+            out.add(*["int few;"] * ("few" in mentioned))
+            out.add(*["(void)count;"] * ("count" not in mentioned))
             out.add(*body.lines)
         return f"{out}\n"
 
@@ -235,10 +236,6 @@ class NativeDriver(Driver):
         return self.slots + int(home.key) if home.kind == "slot" else self.places[home.key]
 
 
-def _compiled(kernel: Kernel) -> bool:
-    return kernel.kind != "call" or ccalls.found(kernel.body[0].node) is not None
-
-
 def _in_c(kernel: Kernel) -> bool:
     return kernel.kind != "call" or ccalls.found(kernel.body[0].node) is not None
 
@@ -262,7 +259,7 @@ class NativeProgram:
     def bind(self, sizes: Mapping[str, int], tick: Callable[[], None] | None = None) -> Bound:
         """Memory for these sizes, and the step over it."""
         plan, graph = self.plan, self.plan.schedule.graph
-        efforts = [bind(_effort(k), sizes) for k in plan.schedule.kernels if _compiled(k)]
+        efforts = [bind(_effort(k), sizes) for k in plan.schedule.kernels if _in_c(k)]
         asked = threads() if max(efforts, default=0) >= _SMALL else None
         team, holding = asked or 1, sum(efforts) < _SMALL
         binding = plan.bind(sizes, team)

@@ -26,3 +26,15 @@ def test_a_fold_of_what_was_folded_across(
     expected = np.log(np.exp(wide - wide.max(axis=0)).sum(axis=0))
     found = dg.compile(y, backend=native)(x=given)
     np.testing.assert_allclose(found, getattr(np, fold)(expected), rtol=1e-6)
+
+
+def test_what_a_line_of_the_user_says_is_a_comment_alone(native: str) -> None:
+    """A line that ends in a backslash, sizes whose names begin alike, names of generated C."""
+    n, me = dg.placeholder("n", ("n", "nn")), dg.placeholder("me", ("count",))
+    y = dg.exp(n) + \
+        1
+    count = dg.sum(me * 2)  # count, few, me, a0, y0, n_n, call
+    step = dg.compile([y, count], backend=native)
+    found = step(n=np.zeros((2, 3), np.float32), me=np.ones(4, np.float32))
+    np.testing.assert_array_equal(found[0], np.full((2, 3), 2))
+    assert found[1] == 8

@@ -2,7 +2,7 @@
 
 // multiply_max_isfinite_copy: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
 // fold over (n*12,)
-static void k0(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+static void k0(dg_call *call, int64_t me, const float *a0, float *y0) {
     const int64_t n_n = call->size[0];
     if (me) return;
     float f2 = (-INFINITY);
@@ -253,7 +253,7 @@ void part0(dg_call *call, int me, int count) {
     int few;
     // multiply_max_isfinite_copy: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
     few = n_n*216 + 19 < 262144 ? 1 : count;
-    if (me < few) k0(call, me, few, (const float *)call->at[0], (float *)call->at[5]);
+    if (me < few) k0(call, me, (const float *)call->at[0], (float *)call->at[5]);
     dg_wait(call->barrier, count);
     // greater_not_equal_sum: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
     few = n_n*7 + 8 < 262144 ? 1 : count;
