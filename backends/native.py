@@ -25,7 +25,7 @@ from deepgraph.backends.cfunction import Lines, remark, words
 from deepgraph.backends.clike import memory_type, size, size_name
 from deepgraph.backends.cloops import LoopsWriter
 from deepgraph.backends.numpy import storage, view
-from deepgraph.backends.numpylike import Driver, compiled, leaves, timed, where
+from deepgraph.backends.numpylike import Driver, compiled, leaves, taken, timed, where
 from deepgraph.config import threads
 from deepgraph.dims import Size, at_least, bind
 from deepgraph.expr import Expr
@@ -263,12 +263,10 @@ class NativeProgram:
         asked = threads() if max(efforts, default=0) >= _SMALL else None
         team, holding = asked or 1, sum(efforts) < _SMALL
         binding = plan.bind(sizes, team)
-        arena = np.empty(binding.peak_bytes + 64, np.uint8)
-        start = -arena.ctypes.data % 64
+        arena = taken(binding.peak_bytes)
 
         def slot(index: int, shape: tuple[int, ...], dtype: str) -> Array:
-            low = start + binding.offsets[index]
-            return np.ndarray(shape, dtype, arena, low)
+            return np.ndarray(shape, dtype, arena, binding.offsets[index])
 
         stored = [storage(p) for p in graph.parameters]
         constants = [np.asarray(leaf_value(c, sizes), order="C") for c in leaves(plan)]
@@ -276,7 +274,7 @@ class NativeProgram:
         call = runtime.Call(
             arrays,
             [*(a.ctypes.data for a in (*stored, *constants)),
-             *(arena.ctypes.data + start + low for low in binding.offsets)],
+             *(arena.ctypes.data + low for low in binding.offsets)],
             [sizes[n] for n in graph.sizes], (arena, stored, constants, self.library),
         )  # fmt: skip
         scope: dict[str, Any] = {

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import Bound, Source, leaf_value, library
-from deepgraph.backends.numpylike import Driver, compiled, leaves, timed
+from deepgraph.backends.numpylike import Driver, compiled, leaves, taken, timed
 from deepgraph.backends.pool import run_blocks
 from deepgraph.backends.text import literal, size_name, statement
 from deepgraph.config import threads
@@ -93,12 +93,11 @@ class NumpyProgram:
         """Memory for these sizes, and the step over it."""
         plan = self.plan
         binding = plan.bind(sizes, threads())
-        arena = np.empty(binding.peak_bytes + 64, np.uint8)
-        start = -arena.__array_interface__["data"][0] % 64
+        arena = taken(binding.peak_bytes)
 
         def slot(index: int, shape: tuple[int, ...], dtype: str) -> Array:
             kind = np.dtype(dtype)
-            low, nbytes = start + binding.offsets[index], binding.bytes[index]
+            low, nbytes = binding.offsets[index], binding.bytes[index]
             piece = arena[low : low + nbytes].view(kind)
             return piece.reshape(shape) if nbytes == _bytes(shape, kind) else piece  # or blocks
 
