@@ -1,0 +1,85 @@
+"""Launch: CUDA kernels as data, and what runs them: CuPy, or whatever acts like a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+Extent = tuple[int, int, int]
+Grid = Callable[[Mapping[str, int]], tuple[Extent, Extent]]  # named sizes -> blocks, threads of one
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch of a `__global__` function: what it is given, by name, and its grid.
+
+    Arguments are arrays (`a0` a load's whole buffer, `y0` a store's, `t0` scratch, `fault`) or
+    named sizes, which are passed as `dg_index`.
+    """
+
+    function: str
+    arguments: tuple[str, ...]
+    grid: Grid
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A kernel in CUDA: its functions, and the launches that run one after the other."""
+
+    source: str
+    launches: tuple[Launch, ...]
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """A kernel as `cupy.ElementwiseKernel` takes it; its operands are arrays of one shape."""
+
+    name: str
+    inputs: str  # "float32 a0, uint16 a1"
+    outputs: str
+    operation: str
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A kernel as `cupy.ReductionKernel` takes it: one input, one output, folded over axes."""
+
+    name: str
+    inputs: str
+    outputs: str
+    mapped: str
+    reduced: str
+    after: str
+    identity: str
+    kept_in: str  # the C type of what is folded
+
+
+Spec = Raw | Elementwise | Reduction
+
+
+class Launcher(Protocol):
+    """A device: its arrays, and how it compiles and runs kernels.
+
+    `xp` is the module of its arrays, which is like NumPy; `device` names it to parameters. Source
+    is whole: nothing is included. Calls come in order, and return before the work is done.
+    """
+
+    xp: Any
+    device: str
+
+    def array(self, value: Any) -> Any:
+        """A copy of an array on the device."""
+        ...
+
+    def module(self, source: str) -> Callable[[str], Callable[[Extent, Extent, Sequence[Any]], None]]:
+        """The `__global__` functions of a source by name, called as f(grid, block, arguments)."""
+        ...
+
+    def elementwise(self, spec: Elementwise, preamble: str) -> Callable[..., None]:
+        """The kernel as a function of its inputs and outputs, arrays that broadcast."""
+        ...
+
+    def reduction(self, spec: Reduction, preamble: str) -> Callable[..., None]:
+        """The kernel as a function of (input, output, axis=axes)."""
+        ...
