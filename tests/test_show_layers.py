@@ -74,6 +74,21 @@ def test_a_model_of_many_nodes_shows_few_boxes(level: int) -> None:
     }
 
 
+def test_a_training_step_is_its_layers_their_gradients_the_loss_and_updates_by_parameter() -> None:
+    x = dg.placeholder("x", ("n", 784))
+    t = dg.placeholder("t", ("n",), "int64")
+    model = mlp(512, 256, 10)
+    loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    updates = optim.Adam().updates(loss, model.parameters)
+    step = dg.compile({"loss": loss}, updates, backend="numpy")
+    weights = [f"{k}.{name}" for k in (0, 2, 4) for name in ("weight", "bias")]
+    names = {"0", "2", "4", "gradient of 0", "gradient of 2", "gradient of 4",
+             "softmax_cross_entropy", *(f"Adam.{w}" for w in weights)}  # fmt: skip
+    shown = folded(drawing(step))
+    assert {n.label for n in shown.nodes if n.kind == "layer"} == names
+    assert {n.label for n in shown.nodes if n.kind != "layer"} == {"x", "t", "loss"}
+
+
 def test_a_layer_says_what_it_does() -> None:
     shown = folded(drawing(levels()[0]))
     (layer,) = [n for n in shown.nodes if n.label == "fc"]
@@ -92,8 +107,9 @@ def test_what_is_read_and_written_outside_a_layer_is_joined_to_it() -> None:
     x = next(k for k, n in enumerate(shown.nodes) if n.label == "x")
     loss = next(k for k, n in enumerate(shown.nodes) if n.kind == "output")
     assert nx.has_path(drawn, x, loss)
-    layers = [k for k, n in enumerate(shown.nodes) if n.kind == "layer"]
-    assert all(nx.has_path(drawn, x, k) for k in layers)
+    layers = {n.label: k for k, n in enumerate(shown.nodes) if n.kind == "layer"}
+    assert not any(e.head == layers["SGD"] for e in shown.edges)  # it counts calls
+    assert all(nx.has_path(drawn, x, k) for name, k in layers.items() if name != "SGD")
 
 
 def test_small_graphs_and_graphs_without_layers_stay_as_they_are() -> None:

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from deepgraph import ops
 from deepgraph.dims import pretty, same_shape
 from deepgraph.dtypes import is_float
-from deepgraph.errors import DTypeError, GraphError, ShapeError
+from deepgraph.errors import DTypeError, GraphError, ShapeError, scope
 from deepgraph.expr import Expr, explaining, lift
 from deepgraph.ops.rules import one_axis
 
@@ -19,8 +20,21 @@ _REDUCTIONS: dict[str, Callable[[Expr], Expr]] = {
     "mean": ops.mean, "sum": ops.sum, "none": lambda x: x
 }  # fmt: skip
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 
-@explaining
+
+def _named(function: Function) -> Function:
+    """What it raises names it, and what it declares is a layer of its name in pictures."""
+
+    @wraps(function)
+    def declared(*args: Any, **kwargs: Any) -> Any:
+        with scope(function.__name__):
+            return function(*args, **kwargs)
+
+    return explaining(cast(Function, declared))
+
+
+@_named
 def softmax_cross_entropy(
     logits: Expr, targets: Any, reduction: str = "mean", axis: int = -1,
     label_smoothing: float = 0.0,
@@ -52,7 +66,7 @@ def softmax_cross_entropy(
     return _reduced(ops.squeeze(loss, k), reduction)
 
 
-@explaining
+@_named
 def sigmoid_cross_entropy(logits: Expr, targets: Any, reduction: str = "mean") -> Expr:
     """-t*log(sigmoid(x)) - (1 - t)*log(1 - sigmoid(x)) for targets t in [0, 1], without overflow.
 
@@ -62,14 +76,14 @@ def sigmoid_cross_entropy(logits: Expr, targets: Any, reduction: str = "mean") -
     return _reduced(ops.softplus(x) - x * t, reduction)
 
 
-@explaining
+@_named
 def mean_squared_error(predictions: Expr, targets: Any, reduction: str = "mean") -> Expr:
     """(x - t)**2, for targets of the shape of predictions; one number for each element."""
     x, t = _alike(predictions, targets)
     return _reduced(ops.square(x - t), reduction)
 
 
-@explaining
+@_named
 def mean_absolute_error(predictions: Expr, targets: Any, reduction: str = "mean") -> Expr:
     """|x - t|, for targets of the shape of predictions; one number for each element."""
     x, t = _alike(predictions, targets)
@@ -79,7 +93,7 @@ def mean_absolute_error(predictions: Expr, targets: Any, reduction: str = "mean"
 l1_loss = mean_absolute_error
 
 
-@explaining
+@_named
 def huber(
     predictions: Expr, targets: Any, reduction: str = "mean", delta: float = 1.0
 ) -> Expr:  # fmt: skip
@@ -96,7 +110,7 @@ def huber(
     return _reduced(near, reduction)
 
 
-@explaining
+@_named
 def accuracy(logits: Expr, targets: Any, axis: int = -1) -> Expr:
     """How often, as a float32 from 0 to 1, the class of the greatest logit is the target.
 

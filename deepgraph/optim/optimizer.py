@@ -112,16 +112,21 @@ class Optimizer:
                 gradients = clipped_by_norm(gradients, clip_norm)
             new: dict[Parameter, Expr] = {self.iteration: self.iteration + 1}
             for p, g in zip(learned, gradients, strict=True):
-                wide = accumulator(p.dtype)
-                x, g, lr = _cast(p, wide), _cast(g, wide), _cast(rate, wide)
-                if p.rate != 1:
-                    lr = lr * p.rate
-                if (decay := self.weight_decay * p.decay) and self.decoupled:
-                    x = x * (1 - lr * decay)
-                elif decay:
-                    g = g + decay * x
-                new[p] = _cast(self.rule(p, x, g, lr, new), p.dtype)
+                with scope(p.name):
+                    new[p] = self._new(p, g, rate, new)
         return new
+
+    def _new(self, p: Parameter, g: Expr, rate: Expr, new: dict[Parameter, Expr]) -> Expr:
+        """The new value of p by the rule, its weight decay and its own rate."""
+        wide = accumulator(p.dtype)
+        x, g, lr = _cast(p, wide), _cast(g, wide), _cast(rate, wide)
+        if p.rate != 1:
+            lr = lr * p.rate
+        if (decay := self.weight_decay * p.decay) and self.decoupled:
+            x = x * (1 - lr * decay)
+        elif decay:
+            g = g + decay * x
+        return _cast(self.rule(p, x, g, lr, new), p.dtype)
 
     def _rate(self, learned: list[Parameter]) -> Expr:
         """The learning rate as a node; a number becomes a parameter, as precise as those given."""

@@ -1,7 +1,7 @@
 #include "loops.h"
 #include "matmul.h"
 
-// add_astype_pow_multiply: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+// add_astype_pow_multiply: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // map over ()
 static void k0(int64_t me, const int64_t *a0, const float *a1, int64_t *y0, float *y1, float *y2) {
     if (me) return;
@@ -31,7 +31,7 @@ static void k1(dg_call *call, int64_t me, int64_t count, const float *a0, const 
     dg_matmul_float32(call, me, count, 2, 3, 4, a0, 4, 1, a1, 3, 1, y0, 3, 1);
 }
 
-// add_multiply_sum_square: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+// add_multiply_sum_square: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // row over (2, 3)
 static void k2(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1, float *y2) {
     double m6[3];
@@ -67,7 +67,7 @@ static void k2(int64_t me, int64_t count, const float *a0, const float *a1, cons
     }
 }
 
-// multiply_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+// multiply_add: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // map over (3,)
 static void k3(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0, float *y1) {
     const int64_t low = dg_share(3, 64, me, count);
@@ -87,7 +87,7 @@ static void k3(int64_t me, int64_t count, const float *a0, const float *a1, cons
     }
 }
 
-// sqrt_add_divide_subtract: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+// sqrt_add_divide_subtract: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // map over (3,)
 static void k4(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0) {
     const int64_t low = dg_share(3, 64, me, count);
@@ -107,7 +107,7 @@ static void k4(int64_t me, int64_t count, const float *a0, const float *a1, cons
     }
 }
 
-// matmul_multiply_add_square: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+// matmul_multiply_add_square: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // call over (4, 3)
 static void k5_slice(const float *a0, const float *a1, const float *a2, float *y0, float *y1, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
     for (int64_t i0 = top; i0 < bottom; i0++) {
@@ -143,7 +143,7 @@ static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const 
     }
 }
 
-// multiply_sqrt_add_subtract: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+// multiply_sqrt_add_subtract: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // map over (12,)
 static void k6(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, const float *a4, float *y0) {
     const int64_t low = dg_share(12, 64, me, count);
@@ -168,19 +168,19 @@ static void k6(int64_t me, int64_t count, const float *a0, const float *a1, cons
 void part0(dg_call *call, int me, int count) {
     (void)count;
     if (me == 0) {
-        // add_astype_pow_multiply: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        // add_astype_pow_multiply: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
         k0(me, (const int64_t *)call->at[0], (const float *)call->at[5], (int64_t *)call->at[0], (float *)call->at[10], (float *)call->at[11]);
         // matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
         k1(call, me, 1, (const float *)call->at[8], (const float *)call->at[2], (float *)call->at[12]);
-        // add_multiply_sum_square: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        // add_multiply_sum_square: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
         k2(me, 1, (const float *)call->at[12], (const float *)call->at[3], (const float *)call->at[9], (const float *)call->at[7], (float *)call->at[12], (float *)call->at[13], (float *)call->at[7]);
-        // multiply_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        // multiply_add: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
         k3(me, 1, (const float *)call->at[6], (const float *)call->at[13], (const float *)call->at[10], (float *)call->at[6], (float *)call->at[13]);
-        // sqrt_add_divide_subtract: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        // sqrt_add_divide_subtract: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
         k4(me, 1, (const float *)call->at[7], (const float *)call->at[11], (const float *)call->at[13], (const float *)call->at[3], (float *)call->at[3]);
-        // matmul_multiply_add_square: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        // matmul_multiply_add_square: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
         k5(call, me, 1, (const float *)call->at[8], (const float *)call->at[12], (const float *)call->at[1], (const float *)call->at[4], (float *)call->at[1], (float *)call->at[4]);
-        // multiply_sqrt_add_subtract: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+        // multiply_sqrt_add_subtract: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
         k6(me, 1, (const float *)call->at[10], (const float *)call->at[1], (const float *)call->at[4], (const float *)call->at[11], (const float *)call->at[2], (float *)call->at[2]);
     }
 }
@@ -191,10 +191,10 @@ c0, c1, = constants
 
 def step():
     part0()
-    # add_astype_pow_multiply: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+    # add_astype_pow_multiply: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
     # matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
-    # add_multiply_sum_square: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-    # multiply_add: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-    # sqrt_add_divide_subtract: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-    # matmul_multiply_add_square: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-    # multiply_sqrt_add_subtract: Adam tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+    # add_multiply_sum_square: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+    # multiply_add: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+    # sqrt_add_divide_subtract: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+    # matmul_multiply_add_square: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+    # multiply_sqrt_add_subtract: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])

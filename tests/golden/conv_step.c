@@ -13,7 +13,7 @@ static void k0(int64_t me, const int64_t *a0, int64_t *y0) {
     y0[0] = r1;
 }
 
-// check_index: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// check_index: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch,)
 static void k1(dg_call *call, int64_t me, int64_t count, const int64_t *a0) {
     const int64_t n_batch = call->size[0];
@@ -127,7 +127,7 @@ static void k6(dg_call *call, int64_t me, int64_t count, const float *a0, const 
     dg_matmul_float32(call, me, count, n_batch, 3, 64, a0, 1, n_batch, a1, 3, 1, y0, 3, 1);
 }
 
-// add_max_subtract: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// add_max_subtract: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // row over (batch, 3)
 static void k7(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
     const int64_t n_batch = call->size[0];
@@ -161,7 +161,7 @@ static void k7(dg_call *call, int64_t me, int64_t count, const float *a0, const 
     }
 }
 
-// exp_sum_log_add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// exp_sum_log_add: SGD.4.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
 // row over (batch, 3)
 static void k8(dg_call *call, int64_t me, int64_t count, const float *a0, const int64_t *a1, const int64_t *a2, float *y1, char *t0, char *t1) {
     const int64_t n_batch = call->size[0];
@@ -254,7 +254,7 @@ static void k9(dg_call *call, int64_t me, int64_t count, const float *a0, const 
     dg_matmul_float32(call, me, count, n_batch, 64, 3, a0, 3, 1, a1, 1, 3, y0, 1, n_batch);
 }
 
-// matmul_multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// matmul_multiply_subtract: SGD.4.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
 // call over (64, 3)
 static void k10_slice(const float *a0, const float *a1, const float *a2, float *y0, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
     const float r0 = a0[0];
@@ -312,7 +312,7 @@ static void k11(dg_call *call, int64_t me, int64_t count, const float *a0, const
     }
 }
 
-// greater_where_sum_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// greater_where_sum_subtract: SGD.0.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
 // row over (4, batch*64)
 static void k12(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
     const int64_t n_batch = call->size[0];
@@ -357,7 +357,7 @@ static void k13(dg_call *call, int64_t me, int64_t count, const float *a0, const
     dg_convolve_weights_float32(DG_EVEN(4, DG_OUT_OF_PAIRS), DG_EVEN(3, DG_PLACES_OF_PAIRS), me, count, how, a0, a1, y0, (float *)(t0 + me * dg_padded(n_batch*132 + 16448)), (float *)(t1 + me * dg_padded(2048)));
 }
 
-// multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// multiply_subtract: SGD.0.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
 // map over (36,)
 static void k14(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
     const int64_t low = dg_share(36, 64, me, count);
@@ -382,7 +382,7 @@ void part0(dg_call *call, int me, int count) {
         k0(me, (const int64_t *)call->at[7], (int64_t *)call->at[7]);
     }
     dg_wait(call->barrier, count);
-    // check_index: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    // check_index: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     few = n_batch*17 < 262144 ? 1 : count;
     if (me < few) k1(call, me, few, (const int64_t *)call->at[1]);
     dg_wait(call->barrier, count);
@@ -410,11 +410,11 @@ void part0(dg_call *call, int me, int count) {
     few = n_batch*652 + 768 < 262144 ? 1 : count;
     if (me < few) k6(call, me, few, (const float *)call->at[14], (const float *)call->at[5], (float *)call->at[15]);
     dg_wait(call->barrier, count);
-    // add_max_subtract: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    // add_max_subtract: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     few = n_batch*33 + 12 < 262144 ? 1 : count;
     if (me < few) k7(call, me, few, (const float *)call->at[15], (const float *)call->at[6], (float *)call->at[16]);
     dg_wait(call->barrier, count);
-    // exp_sum_log_add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    // exp_sum_log_add: SGD.4.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
     few = n_batch*99 + 65 < 262144 ? 1 : count;
     if (me < few) k8(call, me, few, (const float *)call->at[16], (const int64_t *)call->at[10], (const int64_t *)call->at[9], (float *)call->at[17], call->at[18], call->at[19]);
     dg_wait(call->barrier, count);
@@ -425,7 +425,7 @@ void part0(dg_call *call, int me, int count) {
     few = n_batch*652 + 768 < 262144 ? 1 : count;
     if (me < few) k9(call, me, few, (const float *)call->at[17], (const float *)call->at[5], (float *)call->at[20]);
     dg_wait(call->barrier, count);
-    // matmul_multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    // matmul_multiply_subtract: SGD.4.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
     few = n_batch*652 + 1924 < 262144 ? 1 : count;
     if (me < few) k10(call, me, few, (const float *)call->at[14], (const float *)call->at[17], (const float *)call->at[8], (const float *)call->at[5], (float *)call->at[5]);
     dg_wait(call->barrier, count);
@@ -433,7 +433,7 @@ void part0(dg_call *call, int me, int count) {
     few = n_batch*3328 < 262144 ? 1 : count;
     if (me < few) k11(call, me, few, (const float *)call->at[20], (const float *)call->at[12], (const float *)call->at[14], (float *)call->at[21]);
     dg_wait(call->barrier, count);
-    // greater_where_sum_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    // greater_where_sum_subtract: SGD.0.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
     few = n_batch*3840 + 44 < 262144 ? 1 : count;
     if (me < few) k12(call, me, few, (const float *)call->at[12], (const float *)call->at[21], (const float *)call->at[8], (const float *)call->at[4], (float *)call->at[12], (float *)call->at[4]);
     dg_wait(call->barrier, count);
@@ -442,7 +442,7 @@ void part0(dg_call *call, int me, int count) {
     if (me < few) k13(call, me, few, (const float *)call->at[11], (const float *)call->at[12], (float *)call->at[22], call->at[23], call->at[24]);
     dg_wait(call->barrier, count);
     if (me == 0) {
-        // multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+        // multiply_subtract: SGD.0.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
         k14(me, 1, (const float *)call->at[8], (const float *)call->at[22], (const float *)call->at[3], (float *)call->at[3]);
     }
 }
@@ -454,18 +454,18 @@ c0, = constants
 def step(x, t, out_loss):
     bad = part0(x, t, out_loss)
     # add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-    # check_index: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # check_index: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     if bad and bad[0] == 0: raise lib.bad_value(bad[1], bad[2], 'target')
     # copy: tests/programs.py:28  x = dg.placeholder("x", ("batch", 1, 8, 8))
     # conv2d: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     # add_relu: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     # max_pool2d: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     # matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # add_max_subtract: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # exp_sum_log_add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    # add_max_subtract: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # exp_sum_log_add: SGD.4.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
     # matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # matmul_multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    # matmul_multiply_subtract: SGD.4.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
     # max_pool2d_grad: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # greater_where_sum_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    # greater_where_sum_subtract: SGD.0.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
     # conv2d_weight_grad: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # multiply_subtract: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    # multiply_subtract: SGD.0.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)

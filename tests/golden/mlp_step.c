@@ -12,7 +12,7 @@ static void k0(int64_t me, const int64_t *a0, int64_t *y0) {
     y0[0] = r1;
 }
 
-// check_index: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// check_index: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch,)
 static void k1(dg_call *call, int64_t me, int64_t count, const int64_t *a0) {
     const int64_t n_batch = call->size[0];
@@ -83,7 +83,7 @@ static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const 
     dg_matmul_float32(call, me, count, n_batch, 3, 6, a0, 6, 1, a1, 3, 1, y0, 3, 1);
 }
 
-// add_max_subtract: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// add_max_subtract: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // row over (batch, 3)
 static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
     const int64_t n_batch = call->size[0];
@@ -117,7 +117,7 @@ static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, const 
     }
 }
 
-// exp_sum_log_add: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// exp_sum_log_add: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // row over (batch, 3)
 static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const int64_t *a1, const int64_t *a2, float *y1, char *t0, char *t1) {
     const int64_t n_batch = call->size[0];
@@ -198,7 +198,7 @@ static void k5_1(dg_call *call, int64_t me, int64_t count, float *y0, float *y2,
     }
 }
 
-// multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+// multiply_add_subtract: SGD.2.bias tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
 // map over (3,)
 static void k6(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
     const int64_t low = dg_share(3, 64, me, count);
@@ -226,7 +226,7 @@ static void k7(dg_call *call, int64_t me, int64_t count, const float *a0, const 
     dg_matmul_float32(call, me, count, n_batch, 6, 3, a0, 3, 1, a1, 1, 3, y0, 6, 1);
 }
 
-// matmul_multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+// matmul_multiply_add_subtract: SGD.2.weight tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
 // call over (6, 3)
 static void k8_slice(const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
     const float r1 = a1[0];
@@ -293,7 +293,7 @@ static void k9(dg_call *call, int64_t me, int64_t count, const float *a0, const 
     }
 }
 
-// matmul_multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+// matmul_multiply_add_subtract: SGD.0.weight tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
 // call over (8, 6)
 static void k10_slice(const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
     const float r1 = a1[0];
@@ -328,7 +328,7 @@ static void k10(dg_call *call, int64_t me, int64_t count, const float *a0, const
     }
 }
 
-// multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+// multiply_add_subtract: SGD.0.bias tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
 // map over (6,)
 static void k11(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
     const int64_t low = dg_share(6, 64, me, count);
@@ -357,7 +357,7 @@ void part0(dg_call *call, int me, int count) {
         k0(me, (const int64_t *)call->at[7], (int64_t *)call->at[7]);
     }
     dg_wait(call->barrier, count);
-    // check_index: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    // check_index: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     few = n_batch*17 < 262144 ? 1 : count;
     if (me < few) k1(call, me, few, (const int64_t *)call->at[1]);
     dg_wait(call->barrier, count);
@@ -373,11 +373,11 @@ void part0(dg_call *call, int me, int count) {
     few = n_batch*72 + 72 < 262144 ? 1 : count;
     if (me < few) k3(call, me, few, (const float *)call->at[15], (const float *)call->at[5], (float *)call->at[16]);
     dg_wait(call->barrier, count);
-    // add_max_subtract: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    // add_max_subtract: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     few = n_batch*33 + 12 < 262144 ? 1 : count;
     if (me < few) k4(call, me, few, (const float *)call->at[16], (const float *)call->at[6], (float *)call->at[17]);
     dg_wait(call->barrier, count);
-    // exp_sum_log_add: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    // exp_sum_log_add: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     few = n_batch*99 + 43 < 262144 ? 1 : count;
     if (me < few) k5(call, me, few, (const float *)call->at[17], (const int64_t *)call->at[14], (const int64_t *)call->at[13], (float *)call->at[18], call->at[20], call->at[21]);
     dg_wait(call->barrier, count);
@@ -385,7 +385,7 @@ void part0(dg_call *call, int me, int count) {
     if (me < few) k5_1(call, me, few, (float *)call->at[2], (float *)call->at[19], call->at[20], call->at[21]);
     dg_wait(call->barrier, count);
     if (me == 0) {
-        // multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+        // multiply_add_subtract: SGD.2.bias tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
         k6(me, 1, (const float *)call->at[12], (const float *)call->at[19], (const float *)call->at[9], (const float *)call->at[6], (float *)call->at[12], (float *)call->at[6]);
     }
     dg_wait(call->barrier, count);
@@ -393,7 +393,7 @@ void part0(dg_call *call, int me, int count) {
     few = n_batch*72 + 72 < 262144 ? 1 : count;
     if (me < few) k7(call, me, few, (const float *)call->at[18], (const float *)call->at[5], (float *)call->at[22]);
     dg_wait(call->barrier, count);
-    // matmul_multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+    // matmul_multiply_add_subtract: SGD.2.weight tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
     few = n_batch*72 + 364 < 262144 ? 1 : count;
     if (me < few) k8(call, me, few, (const float *)call->at[15], (const float *)call->at[18], (const float *)call->at[11], (const float *)call->at[9], (const float *)call->at[5], (float *)call->at[11], (float *)call->at[5]);
     dg_wait(call->barrier, count);
@@ -401,12 +401,12 @@ void part0(dg_call *call, int me, int count) {
     few = n_batch*90 + 24 < 262144 ? 1 : count;
     if (me < few) k9(call, me, few, (const float *)call->at[15], (const float *)call->at[22], (float *)call->at[15], (float *)call->at[23]);
     dg_wait(call->barrier, count);
-    // matmul_multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+    // matmul_multiply_add_subtract: SGD.0.weight tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
     few = n_batch*152 + 964 < 262144 ? 1 : count;
     if (me < few) k10(call, me, few, (const float *)call->at[0], (const float *)call->at[15], (const float *)call->at[8], (const float *)call->at[9], (const float *)call->at[3], (float *)call->at[8], (float *)call->at[3]);
     dg_wait(call->barrier, count);
     if (me == 0) {
-        // multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+        // multiply_add_subtract: SGD.0.bias tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
         k11(me, 1, (const float *)call->at[10], (const float *)call->at[23], (const float *)call->at[9], (const float *)call->at[4], (float *)call->at[10], (float *)call->at[4]);
     }
 }
@@ -418,15 +418,15 @@ c0, = constants
 def step(x, t, out_loss):
     bad = part0(x, t, out_loss)
     # add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-    # check_index: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # check_index: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     if bad and bad[0] == 0: raise lib.bad_value(bad[1], bad[2], 'target')
     # matmul_add_relu: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     # matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # add_max_subtract: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # exp_sum_log_add: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+    # add_max_subtract: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # exp_sum_log_add: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    # multiply_add_subtract: SGD.2.bias tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
     # matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # matmul_multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+    # matmul_multiply_add_subtract: SGD.2.weight tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
     # greater_where_sum: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    # matmul_multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-    # multiply_add_subtract: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+    # matmul_multiply_add_subtract: SGD.0.weight tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+    # multiply_add_subtract: SGD.0.bias tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
