@@ -78,15 +78,16 @@ def test_a_training_step_is_its_layers_their_gradients_the_loss_and_updates_by_p
     x = dg.placeholder("x", ("n", 784))
     t = dg.placeholder("t", ("n",), "int64")
     model = mlp(512, 256, 10)
-    loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    logits = model(x, training=True)
+    loss, accuracy = nn.softmax_cross_entropy(logits, t), nn.accuracy(logits, t)
     updates = optim.Adam().updates(loss, model.parameters)
-    step = dg.compile({"loss": loss}, updates, backend="numpy")
+    step = dg.compile({"loss": loss, "right": accuracy}, updates, backend="numpy")
     weights = [f"{k}.{name}" for k in (0, 2, 4) for name in ("weight", "bias")]
     names = {"0", "2", "4", "gradient of 0", "gradient of 2", "gradient of 4",
-             "softmax_cross_entropy", *(f"Adam.{w}" for w in weights)}  # fmt: skip
+             "softmax_cross_entropy", "accuracy", *(f"Adam.{w}" for w in weights)}  # fmt: skip
     shown = folded(drawing(step))
     assert {n.label for n in shown.nodes if n.kind == "layer"} == names
-    assert {n.label for n in shown.nodes if n.kind != "layer"} == {"x", "t", "loss"}
+    assert {n.label for n in shown.nodes if n.kind != "layer"} == {"x", "t", "loss", "right"}
 
 
 def test_a_layer_says_what_it_does() -> None:
