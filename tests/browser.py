@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,10 +15,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import pytest
+
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 PROGRAM = next(filter(None, map(shutil.which, NAMES)), "")
 MISSING = "" if PROGRAM and sys.platform == "linux" else "there is no Chromium here"
 ROOT = "document.querySelector('div.deepgraph').shadowRoot"  # of the first widget
+
+
+def exported(notebook: Any, theme: str) -> str:
+    """A notebook as the page that nbconvert makes of it, without the libraries it would fetch."""
+    nbconvert = pytest.importorskip("nbconvert", reason="nbconvert is not installed")
+    exporter = nbconvert.HTMLExporter(theme=theme, embed_images=True)
+    text, _ = exporter.from_notebook_node(notebook)
+    return re.sub(r'<(script|link)[^>]*(src|href)="https?:[^>]*>(</script>)?', "", text)
 
 
 class Browser:

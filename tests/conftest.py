@@ -30,6 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--update-golden", action="store_true", help="write tests/golden, not compare with it"
     )
+    group.addoption("--screenshots", metavar="FOLDER", help="keep what a browser showed there")
     group.addoption(
         "--wheel", action="store_true", help="refuse to test anything but an installed wheel"
     )

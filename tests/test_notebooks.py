@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import MISSING, Browser, exported
 
 import deepgraph
 
@@ -80,3 +81,45 @@ def test_a_notebook_runs_and_gives_what_is_committed(
             assert new.execution_count == old.execution_count
             if "same" in new.metadata.get("tags", ()):  # on every machine
                 assert new.outputs == old.outputs, new.source
+
+
+WIDGETS = "[...document.querySelectorAll('div.deepgraph')].map((host) => host.shadowRoot)"
+MOVE = """(widget) => {
+    const slider = widget.querySelector('input'), told = widget.querySelector('.told');
+    const before = told.textContent;
+    slider.value = 1;
+    slider.dispatchEvent(new Event('input'));
+    return [before, told.textContent];
+}"""
+
+
+@pytest.mark.skipif(bool(MISSING), reason=MISSING or "-")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_what_is_committed_is_a_page_that_answers(
+    path: Path, theme: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    image = pytest.importorskip("matplotlib.image", reason="a screenshot is read by matplotlib")
+    notebook = nbformat.read(path, as_version=4)
+    (tmp_path / "page.html").write_text(exported(notebook, theme), encoding="utf-8")
+    with Browser(tmp_path, dark=theme == "dark") as browser:
+        browser.open(tmp_path / "page.html")
+        drawn = browser.run(f"{WIDGETS}.map((w) => w.querySelectorAll('.node').length)")
+        outputs = [o for cell in notebook.cells for o in cell.get("outputs", ())]
+        pages = [o.get("data", {}).get("text/html", "") for o in outputs]
+        assert len(drawn) == sum('<div class="deepgraph">' in page for page in pages)
+        assert all(drawn)
+        if drawn:
+            browser.click(".node:not(.layer) > rect")
+            assert ", line " in browser.run("ROOT.querySelector('.side p').textContent")
+        moved = browser.run(f"{WIDGETS}.filter((w) => w.querySelector('input')).map({MOVE})")
+        assert bool(moved) == (path.stem == "02-passes")
+        assert all(before != after for before, after in moved)
+        folder = Path(request.config.getoption("--screenshots") or tmp_path)
+        shot = folder / f"{path.stem}-{theme}.png"
+        shot.write_bytes(browser.screenshot())
+        pixels = image.imread(shot)[..., :3]
+        assert (pixels.mean() > 0.8) == (theme == "light")
+        assert pixels.std() > 0.05
+        assert not browser.errors
+        assert {a.partition(":")[0] for a in browser.asked} <= {"file", "data"}
