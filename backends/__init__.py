@@ -77,7 +77,7 @@ class Backend(Protocol):
         ...
 
 
-NAMES = ("reference", "numpy", "native")
+NAMES = ("reference", "numpy", "native", "cupy")
 AUTO = ("native", "numpy")  # the order in which `auto` asks
 
 

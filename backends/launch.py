@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 Extent = tuple[int, int, int]
+Function = Callable[[Extent, Extent, Sequence[Any]], None]  # grid, block, arguments
 Grid = Callable[[Mapping[str, int]], tuple[Extent, Extent]]  # named sizes -> blocks, threads of one
 
 
@@ -15,7 +16,7 @@ class Launch:
     """One launch of a `__global__` function: what it is given, by name, and its grid.
 
     Arguments are arrays (`a0` a load's whole buffer, `y0` a store's, `t0` scratch, `fault`) or
-    named sizes, which are passed as `dg_index`.
+    named sizes, which are passed as `dg_index`. It is left out where the grid has no blocks.
     """
 
     function: str
@@ -72,8 +73,12 @@ class Launcher(Protocol):
         """A copy of an array on the device."""
         ...
 
-    def module(self, source: str) -> Callable[[str], Callable[[Extent, Extent, Sequence[Any]], None]]:
-        """The `__global__` functions of a source by name, called as f(grid, block, arguments)."""
+    def host(self, array: Any) -> Any:
+        """A copy of a device's array, as NumPy's."""
+        ...
+
+    def module(self, source: str) -> Callable[[str], Function]:
+        """The `__global__` functions of a source, by name."""
         ...
 
     def elementwise(self, spec: Elementwise, preamble: str) -> Callable[..., None]:

@@ -29,6 +29,8 @@ from deepgraph.backends.numpylike import Driver, compiled, leaves, taken, timed,
 from deepgraph.config import threads
 from deepgraph.dims import Size, at_least, bind
 from deepgraph.expr import Expr
+from deepgraph.nest import Nest
+from deepgraph.nesting import nest
 from deepgraph.plan import Plan
 from deepgraph.provenance import on_one_line
 from deepgraph.schedule import Access, Kernel, contiguous
@@ -46,7 +48,7 @@ class NativeBackend:
 
     name = "native"
     target = Target(
-        "native", atomic=True, native=ccalls.native, own=ccalls.own, orders=ccalls.orders,
+        "native", loops=nest, native=ccalls.native, own=ccalls.own, orders=ccalls.orders,
         epilogue=cmatmul.epilogue,
     )  # fmt: skip
 
@@ -135,8 +137,10 @@ class NativeDriver(Driver):
         """The text of a kernel, which the part that is open runs; None if it is NumPy's."""
         checks: list[str] = []
         if kernel.kind != "call":
-            loops = LoopsWriter(self.plan.nests[kernel], name, self.size_at, self._lines)
-            text, functions = loops.text(), loops.functions
+            loops = self.plan.loops[kernel]
+            assert isinstance(loops, Nest)
+            writer = LoopsWriter(loops, name, self.size_at, self._lines)
+            text, functions = writer.text(), writer.functions
         elif template := ccalls.found(kernel.body[0].node):
             own = len(self.plan.scratch[kernel])
             call = CallWriter(kernel, name, self.size_at, own, self._lines, self.checks)

@@ -28,7 +28,7 @@ class NumpyBackend:
     """The backend that is always there, as fast as careful hand-written NumPy."""
 
     name = "numpy"
-    target = Target("numpy", atomic=False)
+    target = Target("numpy")
 
     def missing(self) -> str | None:
         """Nothing: the package needs NumPy."""

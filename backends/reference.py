@@ -84,7 +84,7 @@ class ReferenceBackend:
 
     name = "reference"
     target = Target(
-        "reference", atomic=False, optimised=False,
+        "reference", optimised=False,
         native=lambda node: bool(node.op.numpy or node.op.ufunc),
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from deepgraph.dims import Shape, Size, at_least, minimum, product
 from deepgraph.dtypes import DType, is_float
-from deepgraph.expr import Expr, Kind
+from deepgraph.expr import Expr, Kind, Type
 from deepgraph.schedule import Kernel
 
 TYPICAL = 64  # what a named size is taken for
@@ -91,6 +91,16 @@ class Nest:
     def memory(self) -> tuple[Kept, ...]:
         """What needs memory of its own on each thread, beyond a strip."""
         return tuple(k for k in self.kept.values() if k.store is None and not self.small(k))
+
+    @property
+    def scratch(self) -> tuple[Type, ...]:
+        """The types of that memory."""
+        return tuple(Type(self.extents(kept), kept.dtype) for kept in self.memory)
+
+    @property
+    def each_thread(self) -> bool:
+        """Has every thread such memory of its own?"""
+        return self.shared is not None
 
     def in_place(self, load: int, store: int) -> bool:
         """May a store's memory be a load's, where both name the same elements?

@@ -15,9 +15,8 @@ from deepgraph.drawn import Drawn
 from deepgraph.dtypes import DType
 from deepgraph.errors import GraphError
 from deepgraph.expr import Expr, Kind
-from deepgraph.nest import Nest
 from deepgraph.schedule import Kernel, Schedule, same_strided
-from deepgraph.target import Target
+from deepgraph.target import Loops, Target
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -87,7 +86,7 @@ class Plan(Drawn):
 
     `registers` says, for a target whose instructions are statements, where each of a kernel's
     results goes: `y0` a store's memory, `t0` scratch, `a0` the memory of a load that dies.
-    `nests` are, for other targets, the loops of each kernel. `commits` are parameters that get
+    `loops` say, for other targets, how each kernel runs. `commits` are parameters that get
     their new value by a copy at the end.
     """
 
@@ -97,7 +96,7 @@ class Plan(Drawn):
     homes: Mapping[Expr, Home]
     registers: Mapping[Kernel, tuple[str, ...]] = field(default_factory=dict)
     scratch: Mapping[Kernel, tuple[Scratch, ...]] = field(default_factory=dict)
-    nests: Mapping[Kernel, Nest] = field(default_factory=dict)
+    loops: Mapping[Kernel, Loops] = field(default_factory=dict)
     commits: tuple[tuple[Expr, Expr], ...] = ()
 
     def bind(self, sizes: Mapping[str, int], threads: int = 1) -> Binding:

@@ -4,9 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from deepgraph.expr import Expr, Type
-from deepgraph.schedule import Order
+from deepgraph.schedule import Kernel, Order
+
+
+class Loops(Protocol):
+    """How a kernel runs that keeps its values in registers, as far as a plan must know it."""
+
+    @property
+    def scratch(self) -> Sequence[Type]:
+        """The memory that it needs all the same."""
+        ...
+
+    @property
+    def each_thread(self) -> bool:
+        """Does every thread need that memory, for itself?"""
+        ...
+
+    def in_place(self, load: int, store: int) -> bool:
+        """May a store's memory be a load's, where both name the same elements?"""
+        ...
 
 
 def nothing(node: Expr) -> Sequence[Type] | None:
@@ -33,16 +52,18 @@ def anywhere(node: Expr) -> Sequence[Order | None]:
 class Target:
     """The properties of a backend that decide what passes may do.
 
-    `atomic`: a kernel reads all inputs of an element before it writes any output, and keeps what
-    is between in registers. Where not, each instruction is a statement over whole arrays (or
+    `loops`: how a kernel runs that reads all inputs of an element before it writes any output, and
+    keeps what is between in registers. None: each instruction is a statement over whole arrays (or
     blocks of them), and what is between needs memory: scratch.
+    `mixed`: may the folds of a kernel go over different axes?
     `native`: does it compute a node by code of its own, whatever else the node may be defined by?
     `orders`: for each operand of a call and, last, for its result the memory order that it has to
     have, or None. What is in another order is copied.
     """
 
     name: str
-    atomic: bool
+    loops: Callable[[Kernel], Loops] | None = None
+    mixed: bool = True
     optimised: bool = True  # False: it runs graphs as they were declared
     native: Callable[[Expr], bool] = foreign
     own: Callable[[Expr], Sequence[Type] | None] = nothing
@@ -53,3 +74,8 @@ class Target:
     block: int = 1 << 17  # elements of a block, where a kernel runs block by block
     block_from: int = 1 << 18  # elements from which a kernel does
     threads_from: int = 1 << 20  # elements from which blocks go to several threads
+
+    @property
+    def atomic(self) -> bool:
+        """Does a kernel keep what is between its instructions in registers?"""
+        return self.loops is not None

@@ -228,8 +228,8 @@ class _Fusion:
         through: by nothing that varies along the axes it folds.
         """
         kinds = set(folds.values())
-        if len(kinds) <= 1:
-            return True
+        if len(kinds) <= 1 or not self.target.mixed:
+            return len(kinds) <= 1
         index = {**moved, **b.index}
         nodes = sorted(index, key=self.position.__getitem__)
         for row in sorted(kinds, key=lambda axes: (len(axes), sorted(axes))):

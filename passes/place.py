@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from deepgraph.dims import Shape, Size, product, same
 from deepgraph.dtypes import DType
 from deepgraph.expr import Expr
-from deepgraph.nest import Nest
-from deepgraph.nesting import nest
 from deepgraph.passes.registers import Assignment, assign, in_place
 from deepgraph.plan import Home, Plan, Scratch, Slot, times
 from deepgraph.schedule import Access, Kernel, Schedule, same_strided
-from deepgraph.target import Target
+from deepgraph.target import Loops, Target
 
 
 def place(
@@ -61,18 +59,18 @@ class _Planner:
         self.homes = {p: Home("feed", p) for p in graph.placeholders if p.name in self.donate}
         self.registers: dict[Kernel, tuple[str, ...]] = {}
         self.scratch: dict[Kernel, tuple[Scratch, ...]] = {}
-        self.nests: dict[Kernel, Nest] = {}
+        self.loops: dict[Kernel, Loops] = {}
         self.commits: list[tuple[Expr, Expr]] = []
 
     def plan(self) -> Plan:
         return Plan(
             self.schedule, self.target, tuple(self.slots), self.homes, self.registers,
-            self.scratch, self.nests, tuple(self.commits),
+            self.scratch, self.loops, tuple(self.commits),
         )  # fmt: skip
 
     def kernel(self, kernel: Kernel) -> None:
-        if kernel.kind != "call" and self.target.atomic:
-            self.nests[kernel] = nest(kernel)
+        if kernel.kind != "call" and self.target.loops is not None:
+            self.loops[kernel] = self.target.loops(kernel)
         dying = [j for j in range(len(kernel.loads)) if self._dies(kernel, j)]
         shared: dict[int, int] = {}  # stores that take a load's memory
         for k in range(len(kernel.stores)):
@@ -152,7 +150,7 @@ class _Planner:
             made = kernel.body[kernel.stores[store].register - len(kernel.loads)]
             return load not in kernel.body[0].registers and len(made.axes) == len(kernel.space)
         if self.target.atomic:
-            return self.nests[kernel].in_place(load, store)
+            return self.loops[kernel].in_place(load, store)
         return in_place(kernel, load, store)
 
     def _live(self, kernel: Kernel, found: Assignment | None) -> None:
@@ -190,9 +188,9 @@ class _Planner:
             for k, (shape, dtype) in enumerate(found.scratch):
                 first, last = (self._when(kernel, time) for time in found.uses[f"t{k}"])
                 wanted.append((shape, dtype, first, last))
-        elif loops := self.nests.get(kernel):
-            wanted += [(loops.extents(k), k.dtype, low, high) for k in loops.memory]
-            each = loops.shared is not None
+        elif loops := self.loops.get(kernel):
+            wanted += [(t.shape, t.dtype, low, high) for t in loops.scratch]
+            each = loops.each_thread
         else:
             node = kernel.body[0].node
             own = self.target.own(node)

@@ -20,7 +20,7 @@ from deepgraph.passes.simplify import simplify
 from deepgraph.target import Target
 
 Array = npt.NDArray[Any]
-TARGET = Target("any", atomic=False)
+TARGET = Target("any")
 
 
 def folded(y: Expr) -> Expr:

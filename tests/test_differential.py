@@ -91,7 +91,7 @@ def test_tiny_blocks_equal_the_reference(
     seed: int, threads: int, monkeypatch: pytest.MonkeyPatch, use_threads: Callable[[int], None]
 ) -> None:
     """Everything in blocks of a few elements, on threads too: vectors and scalars beside rows."""
-    tiny = Target("numpy", atomic=False, block=6, block_from=4, threads_from=8)
+    tiny = Target("numpy", block=6, block_from=4, threads_from=8)
     monkeypatch.setattr(NumpyBackend, "target", tiny)
     use_threads(threads)
     check(seed, (), (5, 7))

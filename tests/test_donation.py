@@ -218,7 +218,7 @@ def test_random_graphs_over_donated_feeds(
 ) -> None:
     """Value by value what the definition gives; feeds that are not donated stay."""
     if blocks:
-        tiny = Target("numpy", atomic=False, block=6, block_from=4, threads_from=8)
+        tiny = Target("numpy", block=6, block_from=4, threads_from=8)
         monkeypatch.setattr(NumpyBackend, "target", tiny)
     outputs, updates, feeds = random_graph(seed)
     names = {p.name for p in dg.compile(outputs, updates, backend="numpy").graph.placeholders}

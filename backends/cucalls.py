@@ -1,0 +1,134 @@
+"""Operations that are no loop over scalars, in CUDA: a template each, by the operation's name.
+
+A template gets a CallWriter and writes functions that run one after the other, a thread for each of
+some elements. What has no template here runs as a function of CuPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from deepgraph.backends.clike import loaded, size, stored
+from deepgraph.backends.cstrides import place
+from deepgraph.backends.cuelements import THREADS, FunctionText, blocks, indices
+from deepgraph.backends.launch import Extent, Grid, Launch, Raw
+from deepgraph.dims import Size, bind, product
+from deepgraph.expr import Expr, Strided, Type
+from deepgraph.schedule import Access, Kernel
+
+
+class CallWriter:
+    """Writes the functions of a call: its operands are a0.., its result y0, scratch t0...
+
+    `checks` are Python's text of the errors that indices found bad raise, given what was found as
+    `bad`: the number of the check, counted from `first`, plus 1, the index and the extent.
+    """
+
+    def __init__(self, kernel: Kernel, name: str, text: FunctionText, first: int = 0) -> None:
+        self.node: Expr = kernel.body[0].node
+        self.loads: tuple[Access, ...] = kernel.loads
+        self.store: Access = kernel.stores[0].access
+        self.name, self.text = name, text
+        self.first, self.checks = first, list[str]()
+        self.includes: list[str] = []
+        self._launches: list[Launch] = []
+
+    def raw(self) -> Raw:
+        """What has been written."""
+        return Raw(str(self.text.out), tuple(self._launches))
+
+    def add(self, *lines: str) -> None:
+        """More lines of the function."""
+        self.text.out.add(*lines)
+
+    @contextmanager
+    def loop(self, name: str, low: str, high: str, step: str = "1") -> Iterator[None]:
+        """A loop of a counter."""
+        head = f"for (dg_index {name} = {low}; {name} < {high}; {name} += {step})"
+        with self.text.out.braces(head):
+            yield
+
+    @contextmanager
+    def function(self, grid: Grid, threads: int = THREADS) -> Iterator[None]:
+        """One more function, with a grid of its own."""
+        name = f"{self.name}_{len(self._launches)}" if self._launches else self.name
+        with self.text.function(name, threads=threads) as arguments:
+            yield
+        self._launches.append(Launch(name, tuple(arguments), grid))
+
+    @contextmanager
+    def each(self, *extents: Size) -> Iterator[list[str]]:
+        """One more function, with a thread for each element of these extents; gives its indices.
+
+        They are named i0, i1 and so on, the last one that of neighbouring threads.
+        """
+
+        def grid(sizes: Mapping[str, int]) -> tuple[Extent, Extent]:
+            return (blocks(bind(product(extents), sizes), THREADS), 1, 1), (THREADS, 1, 1)
+
+        with self.function(grid):
+            self.add("const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;")
+            self.add(f"if (p >= {size(product(extents))}) return;")
+            self.add(*indices(range(len(extents)), extents, "p"))
+            yield [f"i{k}" for k in range(len(extents))]
+
+    def value(self, k: int, at: str) -> str:
+        """An element of a load, in a register."""
+        return loaded(f"a{k}[{at}]", self.loads[k].value.dtype)
+
+    def put(self, at: str, value: str) -> None:
+        """Store a register's value."""
+        self.add(f"y0[{at}] = {stored(value, self.node.dtype)};")
+
+    def check(self, error: str) -> int:
+        """The number of one more check, which raises this error."""
+        self.checks.append(error)
+        return self.first + len(self.checks) - 1
+
+
+def at(access: Strided, counters: Sequence[str]) -> str:
+    """Where the element at these counters, one an axis, lies."""
+    return place(access.strides, counters, access.offset)
+
+
+class Template(NamedTuple):
+    """How an operation is written in CUDA."""
+
+    write: Callable[[CallWriter], None]
+    scratch: Callable[[Expr], Sequence[Type]]
+    takes: Callable[[Expr], bool]
+
+
+TEMPLATES: dict[str, Template] = {}
+
+
+def template(
+    name: str, scratch: Callable[[Expr], Sequence[Type]] = lambda node: (),
+    takes: Callable[[Expr], bool] = lambda node: True,
+) -> Callable[[Callable[[CallWriter], None]], Callable[[CallWriter], None]]:  # fmt: skip
+    """Register how an operation is written, where it is: for the nodes that the template takes."""
+
+    def register(write: Callable[[CallWriter], None]) -> Callable[[CallWriter], None]:
+        TEMPLATES[name] = Template(write, scratch, takes)
+        return write
+
+    return register
+
+
+def found(node: Expr) -> Template | None:
+    """The template that takes a node."""
+    known = TEMPLATES.get(node.op.name)
+    return known if known is not None and known.takes(node) else None
+
+
+def native(node: Expr) -> bool:
+    """Is there a template that takes the node?"""
+    return found(node) is not None
+
+
+def own(node: Expr) -> Sequence[Type] | None:
+    """The memory that a node's template needs; None for one that has no template."""
+    known = found(node)
+    return None if known is None else known.scratch(node)

@@ -1,0 +1,95 @@
+"""The device as CuPy shows it: its arrays, and kernels compiled by NVRTC."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from deepgraph.backends import BackendError
+from deepgraph.backends.launch import Elementwise, Extent, Function, Reduction
+
+# No fused multiply-add where the text has none: the bodies are those of `native`.
+OPTIONS = ("--std=c++17", "--fmad=false")
+
+
+def missing() -> str | None:
+    """What keeps CuPy from running here, and what to install; None if nothing does."""
+    try:
+        import cupy
+    except ImportError as error:
+        return f'CuPy is not installed ({error}): pip install "deepgraph-compiler[cuda12]"'
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        return f"no NVIDIA driver answers ({error}): install one that supports CUDA 12"
+    if not count:
+        return "there is no NVIDIA GPU"
+    number = _number()
+    return None if number < count else f"DEEPGRAPH_DEVICE is {number}, but there are {count} GPUs"
+
+
+def _number() -> int:
+    given = os.environ.get("DEEPGRAPH_DEVICE", "0").removeprefix("cuda:")
+    if not given.isdecimal():
+        raise BackendError(f"DEEPGRAPH_DEVICE is a number or cuda:<number>: got {given!r}")
+    return int(given)
+
+
+@cache
+def launcher() -> Device:
+    """The device that DEEPGRAPH_DEVICE names, or the first."""
+    return Device(_number())
+
+
+class Device:
+    """A GPU as a Launcher."""
+
+    def __init__(self, number: int) -> None:
+        import cupy
+
+        self.xp = cupy
+        self.device = f"cuda:{number}"
+        self._here = cupy.cuda.Device(number)
+
+    def array(self, value: Any) -> Any:
+        """A copy of an array on the device."""
+        with self._here:
+            return self.xp.array(value, order="C")
+
+    def host(self, array: Any) -> Any:
+        """A copy of a device's array; this waits for what makes it."""
+        return self.xp.asnumpy(array)
+
+    def module(self, source: str) -> Callable[[str], Function]:
+        """The functions of a source; CuPy keeps what it has compiled on disk."""
+        module = self.xp.RawModule(code=source, options=OPTIONS)
+
+        def function(name: str) -> Function:
+            found = module.get_function(name)
+
+            def launch(grid: Extent, block: Extent, arguments: Sequence[Any]) -> None:
+                found(grid, block, tuple(arguments))
+
+            return launch
+
+        return function
+
+    def elementwise(self, spec: Elementwise, preamble: str) -> Callable[..., None]:
+        """An ElementwiseKernel."""
+        found: Callable[..., None] = self.xp.ElementwiseKernel(
+            spec.inputs, spec.outputs, spec.operation, spec.name, preamble=preamble,
+            options=OPTIONS,
+        )  # fmt: skip
+        return found
+
+    def reduction(self, spec: Reduction, preamble: str) -> Callable[..., None]:
+        """A ReductionKernel."""
+        found: Callable[..., None] = self.xp.ReductionKernel(
+            spec.inputs, spec.outputs, spec.mapped, spec.reduced, spec.after, spec.identity,
+            spec.name, reduce_type=spec.kept_in, preamble=preamble, options=OPTIONS,
+        )  # fmt: skip
+        return found
+
+
