@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from deepgraph.backends.device import Device
 from deepgraph.errors import GraphError
 from deepgraph.expr import Expr
 from deepgraph.plan import Binding, Plan
@@ -47,7 +48,9 @@ class Bound:
 
 
 class Program(Protocol):
-    """A loaded source."""
+    """A loaded source, and the device on which it runs."""
+
+    device: Device
 
     def bind(self, sizes: Mapping[str, int], tick: Callable[[], None] | None = None) -> Bound:
         """Take memory for these sizes and make the step ready to run.

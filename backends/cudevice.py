@@ -7,10 +7,16 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from deepgraph.backends import BackendError
+from deepgraph.backends.cuelements import WIDEST
+from deepgraph.backends.device import Convert
 from deepgraph.backends.launch import Elementwise, Extent, Function, Reduction
+from deepgraph.errors import DTypeError
 
 # No fused multiply-add where the text has none: the bodies are those of `native`.
+_DLPACK_CUDA = 2  # kDLCUDA
 OPTIONS = ("--std=c++17", "--fmad=false")
 
 
@@ -43,6 +49,12 @@ def launcher() -> Device:
     return Device(_number())
 
 
+def _on_device(given: Any) -> bool:
+    """Does DLPack say that a value lies on a CUDA device?"""
+    asked = getattr(given, "__dlpack_device__", None)
+    return asked is not None and int(asked()[0]) == _DLPACK_CUDA
+
+
 class Device:
     """A GPU as a Launcher."""
 
@@ -61,6 +73,37 @@ class Device:
     def host(self, array: Any) -> Any:
         """A copy of a device's array; this waits for what makes it."""
         return self.xp.asnumpy(array)
+
+    def bring(self, name: str, given: Any, dtype: np.dtype[Any], convert: Convert) -> Any:
+        """A feed of any library that shares memory on this device as it is, others by a copy.
+
+        Raises DTypeError for a conversion that NumPy does not call safe.
+        """
+        xp = self.xp
+        with self._here:
+            if not isinstance(given, xp.ndarray):
+                if hasattr(given, "__cuda_array_interface__"):
+                    given = xp.asarray(given)
+                elif _on_device(given):
+                    given = xp.from_dlpack(given)
+                else:
+                    return xp.array(convert(name, given, dtype))
+            if given.dtype != dtype and not np.can_cast(given.dtype, dtype, "safe"):
+                wants = f"wants {dtype.name}, got {given.dtype.name}"
+                raise DTypeError(f"feed {name} has another dtype: {wants}")
+            given = xp.ascontiguousarray(given, dtype)
+            return given if given.data.ptr % WIDEST == 0 else given.copy()
+
+    def mark(self) -> Any:
+        """An event behind all work that has been asked for."""
+        event = self.xp.cuda.Event()
+        event.record()
+        return event
+
+    def seconds(self, first: Any, last: Any) -> float:
+        """The device's own time between two events; this waits for the last."""
+        last.synchronize()
+        return float(self.xp.cuda.get_elapsed_time(first, last)) * 1e-3
 
     def module(self, source: str) -> Callable[[str], Function]:
         """The functions of a source; CuPy keeps what it has compiled on disk."""

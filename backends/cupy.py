@@ -188,6 +188,7 @@ class CupyProgram:
 
     def __init__(self, source: Source, plan: Plan) -> None:
         self.source, self.plan = source, plan
+        self.device = launcher()
         self.code = compiled(source.driver, self)
         driver = CupyDriver(plan)
         driver.source()
@@ -195,7 +196,7 @@ class CupyProgram:
 
     def bind(self, sizes: Mapping[str, int], tick: Callable[[], None] | None = None) -> Bound:
         """Memory for these sizes, and the step over it."""
-        device, plan, graph = launcher(), self.plan, self.plan.schedule.graph
+        device, plan, graph = self.device, self.plan, self.plan.schedule.graph
         binding = plan.bind(sizes)
         xp = device.xp
         arena = xp.empty(binding.peak_bytes, np.uint8)

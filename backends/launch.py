@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from deepgraph.backends.device import Device
+
 Extent = tuple[int, int, int]
 Function = Callable[[Extent, Extent, Sequence[Any]], None]  # grid, block, arguments
 Grid = Callable[[Mapping[str, int]], tuple[Extent, Extent]]  # named sizes -> blocks, threads of one
@@ -59,23 +61,11 @@ class Reduction:
 Spec = Raw | Elementwise | Reduction
 
 
-class Launcher(Protocol):
-    """A device: its arrays, and how it compiles and runs kernels.
+class Launcher(Device, Protocol):
+    """A device that compiles and runs kernels.
 
-    `xp` is the module of its arrays, which is like NumPy; `device` names it to parameters. Source
-    is whole: nothing is included. Calls come in order, and return before the work is done.
+    Source is whole: nothing is included. Calls come in order, and return before the work is done.
     """
-
-    xp: Any
-    device: str
-
-    def array(self, value: Any) -> Any:
-        """A copy of an array on the device."""
-        ...
-
-    def host(self, array: Any) -> Any:
-        """A copy of a device's array, as NumPy's."""
-        ...
 
     def module(self, source: str) -> Callable[[str], Function]:
         """The `__global__` functions of a source, by name."""

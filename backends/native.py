@@ -24,6 +24,7 @@ from deepgraph.backends.ccalls import CallWriter
 from deepgraph.backends.cfunction import Lines, remark, words
 from deepgraph.backends.clike import memory_type, size, size_name
 from deepgraph.backends.cloops import LoopsWriter
+from deepgraph.backends.device import HOST, Device
 from deepgraph.backends.numpy import storage, view
 from deepgraph.backends.numpylike import Driver, compiled, leaves, taken, timed, where
 from deepgraph.config import threads
@@ -250,6 +251,8 @@ def _effort(kernel: Kernel) -> Size:
 
 class NativeProgram:
     """A loaded step: `bind` gives it memory."""
+
+    device: Device = HOST
 
     def __init__(self, source: Source, plan: Plan) -> None:
         self.source, self.plan = source, plan

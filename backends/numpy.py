@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import Bound, Source, leaf_value, library
+from deepgraph.backends.device import HOST, Device
 from deepgraph.backends.numpylike import Driver, compiled, leaves, taken, timed
 from deepgraph.backends.pool import run_blocks
 from deepgraph.backends.text import literal, size_name, statement
@@ -84,6 +85,8 @@ def _statement(driver: Driver, instr: Instr, registers: Sequence[str], out: str)
 
 class NumpyProgram:
     """A loaded step: `bind` gives it memory."""
+
+    device: Device = HOST
 
     def __init__(self, source: Source, plan: Plan) -> None:
         self.source, self.plan = source, plan

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import Bound, Source, library
+from deepgraph.backends.device import HOST, Device
 from deepgraph.backends.text import size_name, statement
 from deepgraph.dims import bind
 from deepgraph.dtypes import DType, is_float
@@ -103,6 +104,8 @@ class ReferenceBackend:
 
 class ReferenceProgram:
     """Evaluates the graph at each call, and writes outputs and updates at the end."""
+
+    device: Device = HOST
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan

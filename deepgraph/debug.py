@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import Bound, Program
+from deepgraph.backends.device import Device
 from deepgraph.backends.interpreter import Found, Sizes, Values, run_plan, run_schedule
 from deepgraph.backends.reference import evaluate
 from deepgraph.compare import compare
@@ -67,7 +68,7 @@ def watched(
     """The program, run under the eyes of a mode."""
     graph = stages["declared"].value
     if mode == "trace":
-        return _Watched(program, graph, _Trace(stages, backend))
+        return _Watched(program, graph, _Trace(stages, backend, program.device))
     if mode == "nan":
         return _Watched(program, graph, _Guard(stages["place"].value, stages))
     raise GraphError(f"no debug mode is called {mode!r}: there are {', '.join(MODES)}")
@@ -81,12 +82,14 @@ class _Watched:
 
     def __init__(self, program: Program, graph: Graph, watcher: Watcher) -> None:
         self.program, self.graph, self.watcher = program, graph, watcher
+        self.device = program.device
 
     def bind(self, sizes: Sizes, tick: Callable[[], None] | None = None) -> Bound:
         bound = self.program.bind(sizes, tick)
 
         def run(*arrays: Array) -> None:
-            values: dict[Expr, Any] = dict(zip(self.graph.placeholders, arrays, strict=False))
+            feeds = map(self.device.host, arrays[: len(self.graph.placeholders)])
+            values: dict[Expr, Any] = dict(zip(self.graph.placeholders, feeds, strict=True))
             values |= {p: p.value for p in self.graph.parameters if isinstance(p, Parameter)}
             self.watcher(bound, values, arrays)
 
@@ -96,8 +99,8 @@ class _Watched:
 class _Trace:
     """At the first run with new sizes, compares what each stage gives with the declared graph."""
 
-    def __init__(self, stages: Mapping[str, Stage], backend: str) -> None:
-        self.stages, self.backend = stages, backend
+    def __init__(self, stages: Mapping[str, Stage], backend: str, device: Device) -> None:
+        self.stages, self.backend, self.device = stages, backend, device
         self._done: WeakSet[Bound] = WeakSet()
 
     def __call__(self, bound: Bound, values: Values, arrays: Sequence[Array]) -> None:
@@ -123,7 +126,7 @@ class _Trace:
     def _check_backend(self, outs: Sequence[Array], values: Values, wanted: Found) -> None:
         updates = [p for p in wanted[1] if isinstance(p, Parameter)]
         new: dict[Expr, Array] = {p: p.value for p in updates}
-        outputs = dict(zip(wanted[0], outs, strict=True))
+        outputs = dict(zip(wanted[0], map(self.device.host, outs), strict=True))
         try:
             self._compare(f"backend {self.backend}", (outputs, new), wanted, values)
         except PassError:

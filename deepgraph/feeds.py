@@ -1,4 +1,4 @@
-"""Feeds: what a call brings, checked and brought in the form that kernels read."""
+"""Feeds: what a call brings, checked and brought in the form and to the device of kernels."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy import ndarray
 
+from deepgraph.backends.device import HOST, Device
 from deepgraph.constraints import Constraint, constraints
 from deepgraph.dims import Dim, bind, names, pretty, solve
 from deepgraph.dtypes import is_float
@@ -25,7 +26,10 @@ _PLAIN = 0x101  # of an array's flags: contiguous and aligned
 class Feeds:
     """The placeholders of a step: takes arrays for them, and solves the named sizes."""
 
-    def __init__(self, graph: Graph, positional: bool, donate: Collection[str] = ()) -> None:
+    def __init__(
+        self, graph: Graph, positional: bool, donate: Collection[str] = (), device: Device = HOST
+    ) -> None:
+        self._bring = None if device.xp is np else device.bring
         self.placeholders = graph.placeholders
         self.positional = positional
         self.donate = donate
@@ -46,7 +50,9 @@ class Feeds:
         try:
             for name, dtype in self._wanted:
                 given = feeds[name]
-                if (
+                if self._bring is not None:
+                    given = self._bring(name, given, dtype, converted)
+                elif (
                     type(given) is not ndarray
                     or (given.dtype is not dtype and given.dtype != dtype)
                     or given.flags.num & _PLAIN != _PLAIN
@@ -135,7 +141,7 @@ class Feeds:
             given = feeds[p.name] if isinstance(feeds[p.name], ndarray) else arrays[k]
             if any(step == 0 and n > 1 for n, step in zip(given.shape, given.strides, strict=True)):
                 raise DonationError(f"feed {p.name} is donated but broadcast: feed a copy of it")
-            if not given.flags.writeable:
+            if not getattr(given.flags, "writeable", True):
                 raise DonationError(f"feed {p.name} is donated but read-only: feed a copy of it")
             for j, q in enumerate(self.placeholders):
                 if j != k and np.may_share_memory(arrays[k], arrays[j]):

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 import numpy.typing as npt
 
 from deepgraph.backends import Program
+from deepgraph.backends.device import Device
 from deepgraph.dims import bind, product
 from deepgraph.drawn import Drawn
 from deepgraph.errors import GraphError
@@ -144,37 +144,39 @@ def measure(
 
     `feeds` gives the arrays for one run: some may overwrite them.
     """
-    clock: list[float] = []
+    clock: list[Any] = []
+
+    device = program.device
 
     def tick() -> None:
-        clock.append(perf_counter())
+        clock.append(device.mark())
 
     plain, clocked = program.bind(sizes), program.bind(sizes, tick)
-    cost = _cost(tick, clock)
+    cost = _cost(tick, clock, device)
     whole: list[float] = []
     parts: list[list[float]] = []
     for k in range(repeat + 1):  # the first warms up
         given = feeds()
-        start = perf_counter()
+        start = device.mark()
         plain.run(*given, *outs)
-        seconds = perf_counter() - start
+        seconds = device.seconds(start, device.mark())
         clock.clear()
         clocked.run(*feeds(), *outs)
         if k:
             whole.append(seconds)
-            parts.append([b - a for a, b in pairwise(clock)])
+            parts.append([device.seconds(a, b) for a, b in pairwise(clock)])
     if not clock:
         raise GraphError("profile: this backend runs no kernels that could be timed")
     each = [max(median(column) - cost, 0.0) for column in zip(*parts, strict=True)]
     rows = _rows(plan, sizes, each)
-    return Profile(rows, median(whole), dict(sizes), repeat, plan, roof(), texts)
+    return Profile(rows, median(whole), dict(sizes), repeat, plan, roof(device), texts)
 
 
-def _cost(tick: Callable[[], None], clock: list[float]) -> float:
+def _cost(tick: Callable[[], None], clock: list[Any], device: Device) -> float:
     """What a tick itself takes."""
     for _ in range(200):
         tick()
-    return median(b - a for a, b in pairwise(clock))
+    return median(device.seconds(a, b) for a, b in pairwise(clock))
 
 
 def _rows(plan: Plan, sizes: Mapping[str, int], seconds: Sequence[float]) -> tuple[Row, ...]:

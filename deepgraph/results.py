@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from deepgraph.backends.device import HOST, Device
 from deepgraph.dims import Shape, bind, pretty
 from deepgraph.errors import DTypeError, FeedError, ShapeError
 from deepgraph.graph import Graph
@@ -30,11 +31,13 @@ class Result(NamedTuple):
 class Results:
     """Makes the arrays into which a step writes its outputs.
 
-    Large ones come from blocks that are kept. A block is free when nothing but this list refers to
-    it: every array and view made of it keeps it as its base, so the reference count tells.
+    Large ones of NumPy's come from blocks that are kept. A block is free when nothing but this list
+    refers to it: every array and view made of it keeps it as its base, so the reference count
+    tells.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, device: Device = HOST) -> None:
+        self._xp = device.xp
         self._types = [(v.shape, v.dtype) for v in graph.outputs.values()]
         self._names = list(graph.outputs)
         self._blocks: list[Array] = []
@@ -56,7 +59,7 @@ class Results:
     def makers(self, results: Sequence[Result]) -> tuple[Callable[[], Array], ...]:
         """For each output a function that gives an array of its own, uninitialised."""
         return tuple(
-            partial(np.empty, shape, dtype) if nbytes < _LARGE
+            partial(self._xp.empty, shape, dtype) if nbytes < _LARGE or self._xp is not np
             else partial(self._from_block, shape, dtype, nbytes)
             for shape, dtype, nbytes in results
         )  # fmt: skip
@@ -95,13 +98,13 @@ class Results:
         """The caller's arrays, checked: right shapes and dtypes, plain memory, apart."""
         values = self._by_name(out)
         for name, array, (shape, dtype, _) in zip(self._names, values, results, strict=True):
-            if not isinstance(array, np.ndarray) or array.dtype != dtype:
+            if not isinstance(array, self._xp.ndarray) or array.dtype != dtype:
                 got = getattr(array, "dtype", type(array).__name__)
                 raise DTypeError(f"out= for {name} has another dtype: wants {dtype}, got {got}")
             if array.shape != shape:
                 shapes = f"wants {pretty(shape)}, got {pretty(array.shape)}"
                 raise ShapeError(f"out= for {name} has another shape: {shapes}")
-            if not array.flags.carray:
+            if not (array.flags.c_contiguous and getattr(array.flags, "carray", True)):
                 raise FeedError(f"out= for {name} must be contiguous, aligned and writable")
         self._check_apart(values, feeds)
         return values
@@ -111,7 +114,7 @@ class Results:
         if isinstance(out, Mapping):
             if out.keys() == set(self._names):
                 return [out[n] for n in self._names]
-        elif isinstance(out, np.ndarray) and len(self._names) == 1:
+        elif isinstance(out, self._xp.ndarray) and len(self._names) == 1:
             return [out]
         elif isinstance(out, Sequence) and len(out) == len(self._names):
             return list(out)

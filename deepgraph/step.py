@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deepgraph.backends import Backend, Bound, Source
+from deepgraph.backends.device import Device
 from deepgraph.config import threads
 from deepgraph.drawn import Drawn
 from deepgraph.errors import DTypeError, FeedError
@@ -128,8 +129,9 @@ class Step(Drawn):
             from deepgraph.debug import watched
 
             self._watched = watched(self._program, options.debug, stages, backend.name)
-        self._feeds = Feeds(graph, options.positional, options.donate)
-        self._results = Results(graph)
+        self._device = self._program.device
+        self._feeds = Feeds(graph, options.positional, options.donate, self._device)
+        self._results = Results(graph, self._device)
         self._pack = form.packer()
         self._ready: dict[tuple[int, Shapes], _Ready] = {}
         self._direct: Direct | None = None  # of the last call's binding
@@ -141,6 +143,11 @@ class Step(Drawn):
         self._context = contextvars.copy_context()
         self._context.run(np.seterr, all="ignore")  # NaN and infinity propagate without a warning
         self._context.run(np.setbufsize, 1024)  # NumPy buffers short inner loops: less is faster
+
+    @property
+    def device(self) -> Device:
+        """Where its results lie: `step.device.host(result)` is a NumPy array wherever that is."""
+        return self._device
 
     def drawn_as(self) -> Plan:
         """Pictures of a step are of its plan."""
@@ -203,13 +210,16 @@ class Step(Drawn):
         self, run: Callable[..., None], arrays: Sequence[Array], outs: Sequence[Array]
     ) -> None:
         """Run while no other step writes what this one reads or writes."""
+        device = self._device
         for parameter in self._parameters:
             parameter.lock.acquire()
+            if len(parameter.copies) > 1:  # another device may have written it last
+                parameter.storage(device.device, device.array)
         try:
             self._context.run(run, *arrays, *outs)
         finally:
             for parameter in self._updated:
-                parameter.written()
+                parameter.written(device.device)
             for parameter in self._parameters:
                 parameter.lock.release()
 

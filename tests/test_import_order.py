@@ -24,7 +24,7 @@ patterns
 algebra
 stable
 grad
-schedule target arena blocks nest nesting plan
+schedule target arena blocks nest nesting sweeps plan
 show
 passes
 backends

@@ -93,7 +93,7 @@ def _trained(name: str) -> list[npt.NDArray[Any]]:
     rng = np.random.default_rng(0)
     images, labels = rng.standard_normal((6, 1, 8, 8), np.float32), rng.integers(0, 10, 6)
     losses = [step(x=images, t=labels) for _ in range(2)]
-    return [np.asarray(loss) for loss in losses] + [p.value for p in model.parameters]
+    return [step.device.host(loss) for loss in losses] + [p.value for p in model.parameters]
 
 
 def _version(package: str) -> str:
