@@ -16,8 +16,9 @@ from deepgraph.backends.clike import size_name
 from deepgraph.backends.cucalls import CallWriter
 from deepgraph.backends.cuelements import FunctionText, widths
 from deepgraph.backends.cuelementwise import as_elementwise
+from deepgraph.backends.cureduction import as_reduction, without_folded
 from deepgraph.backends.cusweeps import SweepsWriter, elementwise
-from deepgraph.backends.launch import Elementwise, Function, Launcher, Raw, Spec
+from deepgraph.backends.launch import Elementwise, Function, Launcher, Raw, Reduction, Spec
 from deepgraph.backends.numpylike import Driver, compiled, leaves, timed, where
 from deepgraph.backends.toolchain import HEADERS
 from deepgraph.dims import Shape, bind, product
@@ -39,7 +40,7 @@ class CupyBackend:
 
     name = "cupy"
     target = Target(
-        "cupy", loops=Sweeps, mixed=False, native=cucalls.native, own=cucalls.own,
+        "cupy", loops=lambda kernel: Sweeps(kernel, as_reduction(kernel, "") is None), mixed=False, native=cucalls.native, own=cucalls.own,
     )  # fmt: skip
 
     def missing(self) -> str | None:
@@ -123,6 +124,9 @@ class CupyDriver(Driver):
         sweeps = self.plan.loops[kernel]
         assert isinstance(sweeps, Sweeps)
         if kernel.folded:
+            reduction = as_reduction(kernel, name)
+            if reduction is not None:
+                return reduction, ()
             return SweepsWriter(sweeps, text, name, self._lines).raw(), ()
         if widths(kernel) == (1,) and (spec := as_elementwise(kernel, name, sizes, self._lines)):
             return spec, ()
@@ -133,6 +137,8 @@ class CupyDriver(Driver):
         accesses = [*kernel.loads, *(s.access for s in kernel.stores)]
         if isinstance(spec, Raw):
             return [*(self._base(a.value) for a in accesses), *self.scratch(kernel)]
+        if isinstance(spec, Reduction):
+            return [self.access(kernel.loads[0]), self.access(without_folded(kernel))]
         return [self.access(a) for a in accesses]
 
     def _refuse(self, errors: Sequence[str]) -> None:
@@ -247,7 +253,8 @@ class CupyProgram:
             elif isinstance(spec, Elementwise):
                 run = _elementwise(device.elementwise(spec, preamble), spec, sizes)
             else:
-                run = device.reduction(spec, preamble)
+                kernel = self.plan.schedule.kernels[number]
+                run = _reduction(device.reduction(spec, preamble), spec, kernel.folded)
             found[f"k{number}"] = run
         return found
 
@@ -292,6 +299,18 @@ def _elementwise(
     def run(*arrays: Any) -> None:
         held = [a.view(kind) for a, kind in zip(arrays, kinds, strict=True)]
         kernel(*held[:reads], *numbers, *held[reads:])
+
+    return run
+
+
+def _reduction(
+    kernel: Callable[..., None], spec: Reduction, axes: tuple[int, ...]
+) -> Callable[..., None]:
+    """The kernel as a function of its two arrays."""
+    kinds = [text.split()[0] for text in (spec.inputs, spec.outputs)]
+
+    def run(x: Any, y: Any) -> None:
+        kernel(x.view(kinds[0]), y.view(kinds[1]), axis=axes)
 
     return run
 

@@ -39,10 +39,12 @@ class Sweeps:
     """A kernel all of whose folds go over the same axes: the rows.
 
     Nothing is kept between sweeps but what there is one of for a row: elements are computed again
-    from what they are loaded from. `before` is what a row needs before its first sweep.
+    from what they are loaded from. `before` is what a row needs before its first sweep. `parted`
+    says that blocks may fold pieces of a row apart.
     """
 
     kernel: Kernel
+    parted: bool = True
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -97,7 +99,8 @@ class Sweeps:
     @property
     def in_parts(self) -> bool:
         """May blocks fold pieces of a row apart? If it is gone over once, and stored after that."""
-        return len(self.sweeps) == 1 and not self.sweeps[0].stores and bool(self._folded)
+        once = len(self.sweeps) == 1 and not self.sweeps[0].stores
+        return self.parted and once and bool(self._folded)
 
     @property
     def scratch(self) -> tuple[Type, ...]:
@@ -108,7 +111,7 @@ class Sweeps:
         count = minimum(MOST_PARTS * rows, PARTS_KEPT)
         return tuple(Type((count,), self.kept_in(f)) for f in self._folded)
 
-    each_thread = False
+    each_thread = True  # it is for what threads fold apart, and like that does not weigh in a plan
 
     def kept_in(self, fold: int) -> DType:
         """The dtype of a fold, or a part of one, in memory: that of its register."""
