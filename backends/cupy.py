@@ -40,7 +40,8 @@ class CupyBackend:
 
     name = "cupy"
     target = Target(
-        "cupy", loops=lambda kernel: Sweeps(kernel, as_reduction(kernel, "") is None), mixed=False, native=cucalls.native, own=cucalls.own,
+        "cupy", loops=lambda kernel: Sweeps(kernel, parted=as_reduction(kernel, "") is None),
+        mixed=False, native=cucalls.native, own=cucalls.own,
     )  # fmt: skip
 
     def missing(self) -> str | None:

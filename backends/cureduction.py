@@ -39,9 +39,11 @@ def as_reduction(kernel: Kernel, name: str) -> Reduction | None:
             return None
     wide, (arg,) = register_type(fold.long), instr.registers
     return Reduction(
-        name, f"{held_as(kernel.loads[0].value.dtype)} a0",
-        f"{held_as(store.access.value.dtype)} y0", f"({wide}){parenthesised(texts[arg])}", fold.both("a", "b"),
-        f"y0 = {stored(texts[last], store.access.value.dtype)}", fold.start(fold.long), wide,
+        name, inputs=f"{held_as(kernel.loads[0].value.dtype)} a0",
+        outputs=f"{held_as(store.access.value.dtype)} y0",
+        mapped=f"({wide}){parenthesised(texts[arg])}", reduced=fold.both("a", "b"),
+        after=f"y0 = {stored(texts[last], store.access.value.dtype)}",
+        identity=fold.start(fold.long), kept_in=wide,
     )  # fmt: skip
 
 
