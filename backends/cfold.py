@@ -41,18 +41,12 @@ class Fold:
         limits = np.iinfo(dtype)
         return number(limits.max if highest else limits.min, dtype)
 
-    def both(self, one: str, other: str) -> str:
-        """Two folds, or elements, as one."""
-        if self.extreme:
-            return f"dg_{self.ufunc}({one}, {other})"
-        return f"{one} {self._sign()} {other}"
-
     def take(self, into: str, value: str) -> str:
         """The statement that folds one more value, or another fold's, into a variable."""
         if self.some or self.every:
             return f"{into} {self._sign()}= {value} != 0;"
         if self.extreme:
-            return f"{into} = {self.both(into, value)};"
+            return f"{into} = dg_{self.ufunc}({into}, {value});"
         return f"{into} {self._sign()}= {value};"
 
     def _sign(self) -> str:

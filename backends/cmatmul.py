@@ -7,8 +7,9 @@ from contextlib import ExitStack
 from deepgraph.backends import toolchain
 from deepgraph.backends.ccalls import CallWriter, template
 from deepgraph.backends.cepilogue import EpilogueWriter
-from deepgraph.backends.cfunction import offset, times
+from deepgraph.backends.cfunction import times
 from deepgraph.backends.clike import memory_type, size
+from deepgraph.backends.matrices import matrices, start
 from deepgraph.dims import same
 from deepgraph.expr import Expr, Strided
 
@@ -38,7 +39,7 @@ def matmul(out: CallWriter) -> None:
     if out.epilogue:
         _sliced(out, out.epilogue)
         return
-    x, y, z = _matrices(out.loads[0].at, out.loads[1].at, out.store.at)
+    x, y, z = matrices(out.loads[0].at, out.loads[1].at, out.store.at)
     batch = range(len(z.shape) - 2)
     with out.function(), ExitStack() as loops:
         if batch:
@@ -49,7 +50,7 @@ def matmul(out: CallWriter) -> None:
         slices = "0, 1" if batch else "me, count"
         extents = ", ".join(map(size, (z.shape[-2], z.shape[-1], x.shape[-1])))
         operands = ", ".join(
-            f"{name}{_start(at, len(batch))}, {size(at.strides[-2])}, {size(at.strides[-1])}"
+            f"{name}{start(at, len(batch))}, {size(at.strides[-2])}, {size(at.strides[-1])}"
             for name, at in (("a0", x), ("a1", y), ("y0", z))
         )
         out.add(f"dg_matmul_{out.node.dtype.name}(call, {slices}, {extents}, {operands});")
@@ -80,39 +81,3 @@ def _from(pointer: str, at: Strided, axis: int, index: str) -> str:
     """The pointer moved to an index along an axis."""
     terms = [pointer, times(index, at.strides[axis])]
     return " + ".join(terms if same(at.offset, 0) else [*terms, size(at.offset)])
-
-
-def _start(at: Strided, batch: int) -> str:
-    """Where the matrix of this step of the batch lies; the axes of batches align at the right."""
-    lead = at.shape[:-2]
-    strides = [0] * (batch - len(lead)) + [
-        0 if same(n, 1) else s for n, s in zip(lead, at.strides, strict=False)
-    ]
-    moved = offset(Strided((1,) * batch, tuple(strides), at.offset))
-    return "" if moved == "0" else f" + {moved}"
-
-
-def _matrices(x: Strided, y: Strided, z: Strided) -> tuple[Strided, Strided, Strided]:
-    """Vectors as matrices of one row or column; a batch of rows as one matrix, where it is."""
-    if len(x.shape) == 1:
-        x, z = _inserted(x, 0), _inserted(z, len(z.shape) - (len(y.shape) > 1))
-    if len(y.shape) == 1:
-        y, z = _inserted(y, 1), _inserted(z, len(z.shape))
-    while len(z.shape) > 2 and len(y.shape) == 2 and _joins(x) and _joins(z):
-        x, z = _joined(x), _joined(z)
-    return x, y, z
-
-
-def _inserted(at: Strided, axis: int) -> Strided:
-    return Strided((*at.shape[:axis], 1, *at.shape[axis:]),
-                   (*at.strides[:axis], 0, *at.strides[axis:]), at.offset)  # fmt: skip
-
-
-def _joins(at: Strided) -> bool:
-    """Do the rows of a batch follow each other evenly?"""
-    return len(at.shape) > 2 and same(at.strides[-3], at.strides[-2] * at.shape[-2])
-
-
-def _joined(at: Strided) -> Strided:
-    shape = (*at.shape[:-3], at.shape[-3] * at.shape[-2], at.shape[-1])
-    return Strided(shape, (*at.strides[:-3], *at.strides[-2:]), at.offset)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import NamedTuple
 
 from deepgraph.backends.clike import loaded, size, stored
 from deepgraph.backends.cstrides import place
-from deepgraph.backends.cuelements import THREADS, FunctionText, blocks, indices
-from deepgraph.backends.launch import Extent, Grid, Launch, Raw
+from deepgraph.backends.cuelements import THREADS, FunctionText, blocks, indices, wide_names
+from deepgraph.backends.launch import Extent, Launch, Raw
 from deepgraph.dims import Size, bind, product
 from deepgraph.expr import Expr, Strided, Type
 from deepgraph.schedule import Access, Kernel
@@ -33,11 +34,17 @@ class CallWriter:
         self.name, self.text = name, text
         self.first, self.checks = first, list[str]()
         self.includes: list[str] = []
+        self.large: Callable[[Mapping[str, int]], bool] | None = None  # as of Raw
         self._launches: list[Launch] = []
+        self._functions = 0
 
     def raw(self) -> Raw:
         """What has been written."""
-        return Raw(str(self.text.out), tuple(self._launches))
+        return Raw(str(self.text.out), tuple(self._launches), self.large)
+
+    def include(self, header: str) -> None:
+        """A header that the functions need."""
+        self.includes.append(header)
 
     def add(self, *lines: str) -> None:
         """More lines of the function."""
@@ -51,12 +58,17 @@ class CallWriter:
             yield
 
     @contextmanager
-    def function(self, grid: Grid, threads: int = THREADS) -> Iterator[None]:
-        """One more function, with a grid of its own."""
-        name = f"{self.name}_{len(self._launches)}" if self._launches else self.name
-        with self.text.function(name, threads=threads) as arguments:
+    def function(
+        self, grid: Callable[..., tuple[Extent, Extent]], widths: Sequence[int] = ()
+    ) -> Iterator[None]:
+        """One more function, with a grid of its own: of known sizes, and before them of V."""
+        name = f"{self.name}_{self._functions}" if self._functions else self.name
+        self._functions += 1
+        with self.text.function(name, widths) as arguments:
             yield
-        self._launches.append(Launch(name, tuple(arguments), grid))
+        for width, each in wide_names(name, widths).items():
+            rule = partial(grid, width) if widths else grid
+            self._launches.append(Launch(each, tuple(arguments), rule))
 
     @contextmanager
     def each(self, *extents: Size) -> Iterator[list[str]]:

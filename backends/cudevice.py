@@ -12,7 +12,7 @@ import numpy as np
 from deepgraph.backends import BackendError
 from deepgraph.backends.cuelements import WIDEST
 from deepgraph.backends.device import Convert
-from deepgraph.backends.launch import Elementwise, Extent, Function, Reduction
+from deepgraph.backends.launch import Elementwise, Extent, Function
 from deepgraph.errors import DTypeError
 
 # No fused multiply-add where the text has none: the bodies are those of `native`.
@@ -127,12 +127,17 @@ class Device:
         )  # fmt: skip
         return found
 
-    def reduction(self, spec: Reduction, preamble: str) -> Callable[..., None]:
-        """A ReductionKernel."""
-        found: Callable[..., None] = self.xp.ReductionKernel(
-            spec.inputs, spec.outputs, spec.mapped, spec.reduced, spec.after, spec.identity,
-            spec.name, reduce_type=spec.kept_in, preamble=preamble, options=OPTIONS,
-        )  # fmt: skip
-        return found
+    def recorded(self, run: Callable[[], None]) -> Callable[[], None]:
+        """A CUDA graph, which runs on the stream that is current then."""
+        stream = self.xp.cuda.Stream(non_blocking=True)
+        with stream:
+            stream.begin_capture()
+            try:
+                run()
+            finally:
+                graph = stream.end_capture()
+        graph.upload(stream)
+        stream.synchronize()
+        return lambda: graph.launch(self.xp.cuda.get_current_stream())
 
 

@@ -30,22 +30,23 @@ class FunctionText:
     """Writes `__global__` functions; each has the parameters that it mentions, and no others.
 
     Pointers are a0.. for loads, y0.. for stores and t0.. for scratch, in elements. `written` are
-    the loads whose memory the kernel writes.
+    the loads whose memory the kernel writes. If it is `guarded` it does nothing after a fault.
     """
 
     def __init__(
-        self, kernel: Kernel, sizes: Iterable[str], written: Iterable[int],
-        scratch: Sequence[DType],
+        self, kernel: Kernel, sizes: Iterable[str], written: Sequence[int],
+        scratch: Sequence[DType], guarded: bool = False,
     ) -> None:  # fmt: skip
-        self.kernel, self.out = kernel, Lines()
+        self.kernel, self.out, self.guarded = kernel, Lines(), guarded
         self.sizes = {size_name(n): n for n in sizes}
-        apart = set(range(len(kernel.loads))) - set(written)
+        apart = set(range(len(kernel.loads))) - {*written}
         self.parameters: dict[str, str] = {}
         for k, access in enumerate(kernel.loads):
             only = "__restrict__ " if k in apart else ""
             self.parameters[f"a{k}"] = f"const {memory_type(access.value.dtype)} *{only}"
         for k, store in enumerate(kernel.stores):
-            self.parameters[f"y{k}"] = f"{memory_type(store.access.value.dtype)} *"
+            only = "" if written else "__restrict__ "
+            self.parameters[f"y{k}"] = f"{memory_type(store.access.value.dtype)} *{only}"
         self.parameters |= {f"t{k}": f"{memory_type(t)} *" for k, t in enumerate(scratch)}
         self.parameters["fault"] = "int64_t *"
         self.parameters |= dict.fromkeys(self.sizes, "const dg_index ")
@@ -61,7 +62,7 @@ class FunctionText:
         outside, self.out = self.out, Lines()
         arguments: list[str] = []
         yield arguments
-        body, self.out = self.out.lines, outside
+        body, self.out = ["if (*fault) return;"] * self.guarded + self.out.lines, outside
         mentioned = words(body)
         given = [p for p in self.parameters if p in mentioned]
         arguments += given

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,25 +12,18 @@ import numpy as np
 from deepgraph.backends import Bound, Source, cucalls, leaf_value, library
 from deepgraph.backends import text as python
 from deepgraph.backends.clike import size_name
-from deepgraph.backends.cucalls import CallWriter
-from deepgraph.backends.cuelements import FunctionText, widths
-from deepgraph.backends.cuelementwise import as_elementwise
-from deepgraph.backends.cureduction import as_reduction, without_folded
-from deepgraph.backends.cusweeps import SweepsWriter, elementwise
-from deepgraph.backends.launch import Elementwise, Function, Launcher, Raw, Reduction, Spec
-from deepgraph.backends.numpylike import Driver, compiled, leaves, timed, where
-from deepgraph.backends.toolchain import HEADERS
+from deepgraph.backends.cudriver import CudaDriver
+from deepgraph.backends.cugraph import Replayed
+from deepgraph.backends.launch import Elementwise, Function, Launcher, Raw
+from deepgraph.backends.numpylike import compiled, leaves, timed
 from deepgraph.dims import Shape, bind, product
 from deepgraph.expr import Expr
 from deepgraph.parameter import Parameter
-from deepgraph.plan import Home, Plan
-from deepgraph.provenance import on_one_line
-from deepgraph.schedule import Access, Kernel, contiguous
+from deepgraph.plan import Plan
+from deepgraph.schedule import Kernel
 from deepgraph.sweeps import Sweeps
 from deepgraph.target import Target
 
-_LOCAL = re.compile(r'#include "(\w+\.(?:h|inc))"\n')
-_SYSTEM = re.compile(r"#include <\w+\.h>\n")
 _WIDE_FROM = (1 << 31) - (1 << 20)  # elements from which 32 bits may not count them
 
 
@@ -40,8 +32,7 @@ class CupyBackend:
 
     name = "cupy"
     target = Target(
-        "cupy", loops=lambda kernel: Sweeps(kernel, parted=as_reduction(kernel, "") is None),
-        mixed=False, native=cucalls.native, own=cucalls.own,
+        "cupy", loops=Sweeps, mixed=False, native=cucalls.native, own=cucalls.own,
     )  # fmt: skip
 
     def missing(self) -> str | None:
@@ -52,7 +43,7 @@ class CupyBackend:
 
     def emit(self, plan: Plan) -> Source:
         """Each kernel as CUDA, and `step`, which launches them."""
-        return CupyDriver(plan).source()
+        return CudaDriver(plan).source()
 
     def load(self, source: Source, plan: Plan) -> CupyProgram:
         """The driver as Python; kernels are compiled when sizes are known."""
@@ -66,130 +57,6 @@ def launcher() -> Launcher:
     return cudevice.launcher()
 
 
-class CupyDriver(Driver):
-    """Writes kernels as data, and the lines that run them."""
-
-    def __init__(self, plan: Plan) -> None:
-        super().__init__(plan, lambda driver, kernel, name: "", "cp")
-        self.specs: dict[int, Spec] = {}
-        self.includes: dict[str, None] = {"maths.h": None}
-        self.checks = 0
-
-    def source(self) -> Source:
-        """Everything, in the order it runs."""
-        texts, parts = list[str](), list[str]()
-        for number, kernel in enumerate(self.plan.schedule.kernels):
-            comment = f"{kernel.name}: {where(self.plan, kernel)}"
-            first = len(self.lines)
-            self.lines.append(f"# {comment}")
-            spec, errors = self._spec(kernel, f"k{number}")
-            own = "\n".join(self.lines[first:])
-            if spec is None:
-                self.lines += self._call(kernel).splitlines()
-                own = "\n".join(self.lines[first:])
-            else:
-                self.specs[number] = spec
-                self.lines.append(f"k{number}({', '.join(self._arguments(kernel, spec))})")
-                self._refuse(errors)
-                over = kernel.space or kernel.body[0].node.shape
-                texts.append(f"// {comment}\n// {kernel.kind} over {over}\n{shown(spec)}")
-                own = texts[-1] + own + "\n" + self.lines[-1]
-            parts.append(own)
-        if self.plan.commits:
-            self.lines.append("# new values")
-        for parameter, value in self.plan.commits:
-            whole = Access(value, contiguous(value.shape, self._order(value)))
-            self.lines.append(f"cp.copyto({self.names[parameter]}, {self.access(whole)})")
-        return Source(self._text(), tuple(texts), tuple(parts))
-
-    def preamble(self) -> str:
-        """The text that kernels need before their own."""
-        return inlined(("cuda.h", *self.includes))
-
-    def _cuts(self) -> list[str]:
-        return []
-
-    def _spec(self, kernel: Kernel, name: str) -> tuple[Spec | None, Sequence[str]]:
-        """A kernel as data, and the errors that its checks raise; None if it is CuPy's to run."""
-        sizes = self.plan.schedule.graph.sizes
-        scratch = [s.dtype for s in self.plan.scratch.get(kernel, ())]
-        text = FunctionText(kernel, sizes, self._written(kernel), scratch)
-        if kernel.kind == "call":
-            template = cucalls.found(kernel.body[0].node)
-            if template is None:
-                return None, ()
-            call = CallWriter(kernel, name, text, self.checks)
-            template.write(call)
-            self.includes |= dict.fromkeys(call.includes)
-            return call.raw(), call.checks
-        sweeps = self.plan.loops[kernel]
-        assert isinstance(sweeps, Sweeps)
-        if kernel.folded:
-            reduction = as_reduction(kernel, name)
-            if reduction is not None:
-                return reduction, ()
-            return SweepsWriter(sweeps, text, name, self._lines).raw(), ()
-        if widths(kernel) == (1,) and (spec := as_elementwise(kernel, name, sizes, self._lines)):
-            return spec, ()
-        return elementwise(text, name, self._lines), ()
-
-    def _arguments(self, kernel: Kernel, spec: Spec) -> list[str]:
-        """Names of a kernel's arrays: whole buffers, or as it steps through them."""
-        accesses = [*kernel.loads, *(s.access for s in kernel.stores)]
-        if isinstance(spec, Raw):
-            return [*(self._base(a.value) for a in accesses), *self.scratch(kernel)]
-        if isinstance(spec, Reduction):
-            return [self.access(kernel.loads[0]), self.access(without_folded(kernel))]
-        return [self.access(a) for a in accesses]
-
-    def _refuse(self, errors: Sequence[str]) -> None:
-        """Raise what checks found; this waits for the device."""
-        if errors:
-            self.lines.append("bad = fault()")
-        for error in errors:
-            self.lines.append(f"if bad and bad[0] == {self.checks + 1}: raise {error}")
-            self.checks += 1
-
-    def _written(self, kernel: Kernel) -> list[int]:
-        """The loads whose memory the kernel writes."""
-        homes = {self._home(v) for v in kernel.writes}
-        return [k for k, a in enumerate(kernel.loads) if self._home(a.value) in homes]
-
-    def _home(self, value: Expr) -> Home:
-        if isinstance(value, Parameter):
-            return Home("parameter", value)
-        return self.plan.homes.get(value) or Home("feed", value)
-
-    def _lines(self, node: Expr) -> str:
-        return on_one_line(self.plan.schedule.origins(node))
-
-
-def shown(spec: Spec) -> str:
-    """A kernel as text for people."""
-    if isinstance(spec, Raw):
-        return spec.source
-    if isinstance(spec, Elementwise):
-        body = "\n".join(f"    {line}" for line in spec.operation.splitlines())
-        return f"ElementwiseKernel {spec.name}({spec.inputs}) -> ({spec.outputs}) {{\n{body}\n}}\n"
-    steps = f"{spec.mapped}; {spec.reduced}; {spec.after}"
-    return f"ReductionKernel {spec.name}({spec.inputs}) -> ({spec.outputs}) {{ {steps} }}\n"
-
-
-@cache
-def inlined(names: tuple[str, ...]) -> str:
-    """Headers of ours as one text, each once, for compilers that find no files."""
-    done: set[str] = set()
-
-    def text(name: str) -> str:
-        if name in done:
-            return ""
-        done.add(name)
-        whole = _SYSTEM.sub("", (HEADERS / name).read_text(encoding="utf-8"))
-        return _LOCAL.sub(lambda found: text(found[1]), whole)
-
-    return "".join(map(text, names))
-
-
 class CupyProgram:
     """A loaded step: `bind` compiles for small or large indices, and gives memory."""
 
@@ -197,7 +64,7 @@ class CupyProgram:
         self.source, self.plan = source, plan
         self.device = launcher()
         self.code = compiled(source.driver, self)
-        driver = CupyDriver(plan)
+        driver = CudaDriver(plan)
         driver.source()
         self.specs, self.preamble = driver.specs, driver.preamble()
 
@@ -229,14 +96,19 @@ class CupyProgram:
             "fault": fault, **{python.size_name(n): sizes[n] for n in graph.sizes},
             **self._kernels(device, sizes, faults),
         }  # fmt: skip
-        text = self.code if tick is None else compiled(timed(self.source.driver), self)
-        exec(text, scope)
-        return Bound(binding, scope["step"], binding.peak_bytes)
+        exec(self.code if tick is None else compiled(timed(self.source.driver), self), scope)
+        run: Callable[..., None] = scope["step"]
+        own = all(scope.get(f"k{n}") for n in range(len(plan.schedule.kernels)))
+        if own and tick is None:
+            run = Replayed(device, run, len(graph.placeholders))
+        if finish := scope.get("finish"):
+            run = _finished(run, finish)
+        return Bound(binding, run, binding.peak_bytes)
 
     def _kernels(
         self, device: Launcher, sizes: Mapping[str, int], faults: Any
-    ) -> dict[str, Callable[..., None]]:
-        """Each kernel as a function of its arrays."""
+    ) -> dict[str, Callable[..., None] | None]:
+        """Each kernel as a function of its arrays; None where a library does better."""
         wide = any(
             bind(product(a.at.shape), sizes) >= _WIDE_FROM
             for k in self.plan.schedule.kernels
@@ -245,19 +117,27 @@ class CupyProgram:
         preamble = "#define DG_WIDE\n" * wide + self.preamble
         raws = [spec for spec in self.specs.values() if isinstance(spec, Raw)]
         module = device.module(preamble + "\n".join(s.source for s in raws)) if raws else None
-        found: dict[str, Callable[..., None]] = {}
+        found: dict[str, Callable[..., None] | None] = {}
         for number, spec in self.specs.items():
-            if isinstance(spec, Raw):
+            run: Callable[..., None] | None = None
+            if isinstance(spec, Raw) and spec.large is not None and spec.large(sizes):
+                pass
+            elif isinstance(spec, Raw):
                 assert module is not None
                 kernel = self.plan.schedule.kernels[number]
                 run = _launches(spec, kernel, sizes, module, wide, faults)
-            elif isinstance(spec, Elementwise):
-                run = _elementwise(device.elementwise(spec, preamble), spec, sizes)
             else:
-                kernel = self.plan.schedule.kernels[number]
-                run = _reduction(device.reduction(spec, preamble), spec, kernel.folded)
+                run = _elementwise(device.elementwise(spec, preamble), spec, sizes)
             found[f"k{number}"] = run
         return found
+
+
+def _finished(run: Callable[..., None], finish: Callable[[], None]) -> Callable[..., None]:
+    def both(*arrays: Any) -> None:
+        run(*arrays)
+        finish()
+
+    return both
 
 
 def _launches(
@@ -300,18 +180,6 @@ def _elementwise(
     def run(*arrays: Any) -> None:
         held = [a.view(kind) for a, kind in zip(arrays, kinds, strict=True)]
         kernel(*held[:reads], *numbers, *held[reads:])
-
-    return run
-
-
-def _reduction(
-    kernel: Callable[..., None], spec: Reduction, axes: tuple[int, ...]
-) -> Callable[..., None]:
-    """The kernel as a function of its two arrays."""
-    kinds = [text.split()[0] for text in (spec.inputs, spec.outputs)]
-
-    def run(x: Any, y: Any) -> None:
-        kernel(x.view(kinds[0]), y.view(kinds[1]), axis=axes)
 
     return run
 

@@ -28,10 +28,14 @@ class Launch:
 
 @dataclass(frozen=True)
 class Raw:
-    """A kernel in CUDA: its functions, and the launches that run one after the other."""
+    """A kernel in CUDA: its functions, and the launches that run one after the other.
+
+    `large` says for which sizes a library does better.
+    """
 
     source: str
     launches: tuple[Launch, ...]
+    large: Callable[[Mapping[str, int]], bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -44,21 +48,7 @@ class Elementwise:
     operation: str
 
 
-@dataclass(frozen=True)
-class Reduction:
-    """A kernel as `cupy.ReductionKernel` takes it: one input, one output, folded over axes."""
-
-    name: str
-    inputs: str
-    outputs: str
-    mapped: str
-    reduced: str
-    after: str
-    identity: str
-    kept_in: str  # the C type of what is folded
-
-
-Spec = Raw | Elementwise | Reduction
+Spec = Raw | Elementwise
 
 
 class Launcher(Device, Protocol):
@@ -75,6 +65,6 @@ class Launcher(Device, Protocol):
         """The kernel as a function of its inputs and outputs, arrays that broadcast."""
         ...
 
-    def reduction(self, spec: Reduction, preamble: str) -> Callable[..., None]:
-        """The kernel as a function of (input, output, axis=axes)."""
+    def recorded(self, run: Callable[[], None]) -> Callable[[], None]:
+        """What repeats all launches and copies that a run asks for, at the same addresses."""
         ...

@@ -39,12 +39,10 @@ class Sweeps:
     """A kernel all of whose folds go over the same axes: the rows.
 
     Nothing is kept between sweeps but what there is one of for a row: elements are computed again
-    from what they are loaded from. `before` is what a row needs before its first sweep. `parted`
-    says that blocks may fold pieces of a row apart.
+    from what they are loaded from. `before` is what a row needs before its first sweep.
     """
 
     kernel: Kernel
-    parted: bool = True
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -99,8 +97,7 @@ class Sweeps:
     @property
     def in_parts(self) -> bool:
         """May blocks fold pieces of a row apart? If it is gone over once, and stored after that."""
-        once = len(self.sweeps) == 1 and not self.sweeps[0].stores
-        return self.parted and once and bool(self._folded)
+        return len(self.sweeps) == 1 and not self.sweeps[0].stores and bool(self._folded)
 
     @property
     def scratch(self) -> tuple[Type, ...]:
