@@ -113,14 +113,17 @@ class Built(NamedTuple):
     missed: list[str]  # lines whose loop is not vectorised
 
 
-@pytest.fixture(scope="module", params=["native", "without FMA"])
+FLAGS = {"native": ["-march=native"], "AVX2": ["-march=native", "-mno-avx512f"], "without FMA": []}
+
+
+@pytest.fixture(scope="module", params=FLAGS)
 def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
-    fma, text = request.param == "native", loops()
-    if not fma and not X86:
-        pytest.skip("every ARM64 has fused multiply-add")
+    fma, text = request.param != "without FMA", loops()
+    if request.param != "native" and not X86:
+        pytest.skip("every ARM64 has fused multiply-add, and vectors of one size")
     clang = "clang" in subprocess.check_output([str(CC), "--version"], text=True)
     flags = ["-O3", "-Rpass=loop-vectorize" if clang else "-fopt-info-vec"]
-    flags += ["-march=native"] if fma and X86 else []
+    flags += FLAGS[request.param] if X86 else []
     library, said = compiled(text, tmp_path_factory.mktemp("maths"), *flags)
     vectorised = {int(k) for k in re.findall(r"source\.c:(\d+):.*vectorized", said)}
     lines = enumerate(text.splitlines(), 1)
@@ -232,6 +235,18 @@ def test_two_operands(built: Built, name: str, dtype: str, seed: int) -> None:
     exact = value.astype(float)
     rest = np.where(np.isfinite(exact), value - exact, 0).astype(float)
     check(name, dtype, built, x, y, exact=exact, rest=rest)
+
+
+@pytest.mark.parametrize("seed", [0])
+@pytest.mark.parametrize("name", UNARY)
+def test_a_value_depends_on_its_place_nowhere(built: Built, name: str, seed: int) -> None:
+    """Neither on how many stand beside it nor on what they are: huge, nan, or subnormal."""
+    function = getattr(built.library, f"{name}_float32")
+    x = np.random.default_rng(seed).permutation(near_edges("float32"))[:3000]
+    alone = np.concatenate([over(function, "float32", x[k : k + 1]) for k in range(len(x))])
+    for count in (7, 13, 16, 29, 3000):
+        rows = [over(function, "float32", x[k : k + count]) for k in range(0, len(x), count)]
+        np.testing.assert_array_equal(np.concatenate(rows).view(np.int32), alone.view(np.int32))
 
 
 @pytest.mark.skipif(not X86, reason="NEON cannot gather, as the sines of huge arguments need")

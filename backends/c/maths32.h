@@ -18,6 +18,18 @@
 #define DG_HAS_FMA 0
 #endif
 
+/* A function defined as DG_PLAIN(name) and then named by DG_WIDE(name) has another form for vectors of AVX-512, in
+   maths512.inc, which then takes its place: dg_<name>_float32 is that, and else the plain one. */
+#if defined(__AVX512DQ__) && defined(__ELF__) && __GNUC__ >= 12 && !defined(__cplusplus)
+#define DG_AVX512 1
+#define DG_PLAIN(name) dg_##name##_plain
+#define DG_WIDE(name) float dg_##name##_float32(float) __attribute__((const, simd("notinbranch"), visibility("hidden")));
+#else
+#define DG_AVX512 0
+#define DG_PLAIN(name) dg_##name##_float32
+#define DG_WIDE(name)
+#endif
+
 /* 2 to the power of a whole number from -126 to 127. */
 DG_SCALAR float dg_two_to_float32(float n) { return dg_float32_of(dg_bits_float32(n + (0x1.8p23f + 127)) << 23); }
 
@@ -53,7 +65,7 @@ DG_SCALAR float dg_exp_times_float32(float x, int k) {
 }
 
 /* As above with k = 0, which is most of what exp is for: n = rint(x / log(2)) is the end of the bits of a sum. */
-DG_SCALAR float dg_exp_float32(float x) {
+DG_SCALAR float DG_PLAIN(exp)(float x) {
   float sum = DG_FMA32(x, 0x1.715476p0f, 0x1.8p23f), n = sum - 0x1.8p23f;
   float y = 1 + dg_expm1_near_0_float32(dg_without_log2_float32(x, n));
   uint32_t u = dg_bits_float32(y) + (dg_bits_float32(sum) << 23);
@@ -62,6 +74,7 @@ DG_SCALAR float dg_exp_float32(float x) {
   float positive = x > 88.72283f ? INFINITY : v;
   return x != x ? x : x < -104 ? 0 : positive;
 }
+DG_WIDE(exp)
 
 DG_SCALAR float dg_expm1_float32(float x) {
   float y = x < -18 ? -18 : x > 89 ? 89 : x;
@@ -110,11 +123,12 @@ DG_SCALAR float dg_log_range_float32(float x, float y, float least) {
   return x < least ? NAN : inside;
 }
 
-DG_SCALAR float dg_log_float32(float x) {
+DG_SCALAR float DG_PLAIN(log)(float x) {
   float n, f = dg_split_float32(x, &n), rest = dg_log1p_rest_float32(f);
   float low = DG_FMA32(n, 0x1.7f7d1cp-20f, rest);
   return dg_log_range_float32(x, DG_FMA32(n, 0x1.62e4p-1f, f + low), 0);
 }
+DG_WIDE(log)
 
 /* The logarithm to another base: n whole + (f + rest) scale, the factors in two parts. */
 #define DG_LOG_BASE32(scale, scale_low, whole, whole_low) \
@@ -135,19 +149,21 @@ DG_SCALAR float dg_log1p_float32(float x) {
 }
 
 /* e / (e + 2), e = expm1(2 |x|), whose exponent is found as exp's. */
-DG_SCALAR float dg_tanh_float32(float x) {
+DG_SCALAR float DG_PLAIN(tanh)(float x) {
   float a = fabsf(x), y = 2 * (a > 10 ? 10 : a);
   float sum = DG_FMA32(y, 0x1.715476p0f, 0x1.8p23f), power = dg_float32_of((dg_bits_float32(sum) + 127) << 23);
   float p = dg_expm1_near_0_float32(dg_without_log2_float32(y, sum - 0x1.8p23f));
   float e = DG_FMA32(power, p, power - 1);
   return copysignf(e / (e + 2), x);
 }
+DG_WIDE(tanh)
 
 /* 1 / (1 + exp(-x)), without overflow. */
-DG_SCALAR float dg_sigmoid_float32(float x) {
+DG_SCALAR float DG_PLAIN(sigmoid)(float x) {
   float e = dg_exp_float32(-fabsf(x));
   return (x < 0 ? e : 1) / (1 + e);
 }
+DG_WIDE(sigmoid)
 
 /* erf = 1 - exp(-a p), a = |x|: p, a polynomial in a, may be inexact where exp is small. Relative error 2^-30. */
 DG_SCALAR float dg_erf_float32(float x) {
@@ -188,16 +204,18 @@ DG_SCALAR float dg_sin_cos_float32(float x, float *cosine) {
   return dg_float32_of(dg_bits_float32(quarter & 1 ? near_1 : near_0) ^ (quarter & 2) << 30);
 }
 
-DG_SCALAR float dg_sin_float32(float x) {
+DG_SCALAR float DG_PLAIN(sin)(float x) {
   float cosine, sine = dg_sin_cos_float32(x, &cosine);
   return fabsf(x) < 0x1p-12f ? x : sine;
 }
+DG_WIDE(sin)
 
-DG_SCALAR float dg_cos_float32(float x) {
+DG_SCALAR float DG_PLAIN(cos)(float x) {
   float cosine;
   dg_sin_cos_float32(x, &cosine);
   return cosine;
 }
+DG_WIDE(cos)
 
 DG_SCALAR float dg_tan_float32(float x) {
   float cosine, sine = dg_sin_cos_float32(x, &cosine);
@@ -245,5 +263,9 @@ DG_SCALAR float dg_pow_float32(float x, float y) {
   uint32_t odd = floorf(y) == y && floorf(half) != half, sign = odd ? dg_bits_float32(x) & (uint32_t)1 << 31 : 0;
   return y == 0 || x == 1 || (a == 1 && fabsf(y) == INFINITY) ? 1 : dg_float32_of(dg_bits_float32(real) | sign);
 }
+
+#if DG_AVX512
+#include "maths512.inc"
+#endif
 
 #endif
