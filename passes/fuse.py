@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from deepgraph.expr import Expr, Kind
 from deepgraph.graph import Graph
 from deepgraph.passes.kernels import Group, build, index_shape, result_axes, single, spread
 from deepgraph.passes.line import Item, Line
-from deepgraph.passes.peaks import made, needed, peaks, unfused
+from deepgraph.passes.peaks import Peak, made, needed, peaks, unfused
 from deepgraph.passes.views import Alignments, Axes
 from deepgraph.schedule import Schedule
 from deepgraph.target import Target
@@ -26,28 +27,35 @@ def fuse(
     leaves the merged kernel and comes back. Reductions over the same axes of the same rows join
     too, so that a softmax is one kernel. A merge that would keep more bytes alive than it saves
     is left. Should the plan of the whole still peak higher than that of `split`, at any of a few
-    sizes, nodes are grouped as they stand in the order in which `split` runs; then those that
-    several kernels read are left apart; and if that does not help, all are. The plan of `split` is
-    made only where what it needs at least does not settle the matter.
+    sizes, nodes are grouped as they stand in the order in which `split` runs; then what runs at
+    those peaks joins only what alone reads it, and if that does not help nothing; and so on, a few
+    times, until at last all are left apart. The plan of `split` is made only where what it needs at
+    least does not settle the matter.
     """
     hints = hints or {}
     tasks = unfused(graph, hints)
     declared, run = computed(graph), [made(task) for task in tasks]
     limits, apart = None if donate else needed(tasks, graph, hints), None
-    for nodes, thrifty in ((declared, False), (run, False), (run, True)):
-        fused = build(graph, _Fusion(graph, target, nodes, thrifty).groups(), target)
+    reserve: Counter[Expr] = Counter()
+    for nodes in (declared, *[run] * _REPAIRS):
+        fused = build(graph, _Fusion(graph, target, nodes, reserve).groups(), target)
         found = peaks(fused, target, hints, donate)
-        if apart is None and not _within(found, limits):
+        if apart is None and _above(found, limits):
             apart = split(graph, target)
-            limits = peaks(apart, target, hints, donate)
-        if _within(found, limits):
+            limits = [peak.bytes for peak in peaks(apart, target, hints, donate)]
+        if not (above := _above(found, limits)):
             return fused
+        if nodes is run:
+            reserve.update(set[Expr]().union(*(peak.nodes for peak in above)))
     assert apart is not None
     return apart
 
 
-def _within(found: list[int], limits: list[int] | None) -> bool:
-    return limits is not None and all(a <= b for a, b in zip(found, limits, strict=True))
+def _above(found: Sequence[Peak], limits: Sequence[int] | None) -> list[Peak]:
+    """The peaks that are above their limits; all if there are none."""
+    if limits is None:
+        return list(found)
+    return [peak for peak, most in zip(found, limits, strict=True) if peak.bytes > most]
 
 
 def split(graph: Graph, target: Target) -> Schedule:
@@ -58,6 +66,10 @@ def split(graph: Graph, target: Target) -> Schedule:
 def computed(graph: Graph) -> list[Expr]:
     """The nodes that some kernel must compute."""
     return [n for n in graph.nodes if n.op.kind not in (Kind.SOURCE, Kind.VIEW)]
+
+
+_REPAIRS = 8  # times that kernels which run at too high a peak are made smaller
+_ALONE = 2  # such times from which a node joins no reader
 
 
 @dataclass(frozen=True)
@@ -83,9 +95,9 @@ class _Cluster(Item):
 
 class _Fusion:
     def __init__(
-        self, graph: Graph, target: Target, nodes: Sequence[Expr], thrifty: bool
+        self, graph: Graph, target: Target, nodes: Sequence[Expr], reserve: Mapping[Expr, int]
     ) -> None:
-        self.graph, self.target, self.nodes, self.thrifty = graph, target, nodes, thrifty
+        self.graph, self.target, self.nodes, self.reserve = graph, target, nodes, reserve
         self.position = {n: k for k, n in enumerate(nodes)}
         self.home: dict[Expr, _Cluster] = {}
         self.incoming: dict[Expr, list[_Edge]] = {}
@@ -120,12 +132,17 @@ class _Fusion:
         calls = [n for n in self.nodes if n.op.kind is Kind.CALL and self.target.epilogue(n)]
         others = [n for n in self.nodes if n.op.kind is not Kind.CALL]
         for node in (*reversed(others), *reversed(calls)):
+            if self.reserve.get(node, 0) >= _ALONE:
+                continue
             readers = {self.home[e.reader] for e in self.outgoing[node]}
             for reader in sorted(readers, key=lambda c: c.place):
                 cluster = self.home[node]
                 if reader is not cluster and self._fits(cluster, reader):
                     self._try(cluster, reader)
         return [self._group(c) for c in self.line.items()]
+
+    def _reserved(self, a: _Cluster) -> bool:
+        return any(self.reserve.get(n, 0) for n in a.nodes)
 
     def _group(self, cluster: _Cluster) -> Group:
         nodes = tuple(sorted(cluster.nodes, key=self.position.__getitem__))
@@ -144,7 +161,7 @@ class _Fusion:
 
     def _try(self, a: _Cluster, b: _Cluster) -> None:
         """Merge `a` into `b`, which reads it, if their axes line up and no path goes around."""
-        if self.thrifty and self._seen_outside(a, b):
+        if self._reserved(a) and self._seen_outside(a, b):
             return
         stretch = self.line.stretch(a, b)
         matched = None if stretch is None else self._match(a, b)

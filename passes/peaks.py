@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple, cast
 
 from deepgraph.arena import rounded
@@ -15,7 +16,8 @@ from deepgraph.passes.layout import layout
 from deepgraph.passes.order import TYPICAL, Task, arranged, order
 from deepgraph.passes.place import place
 from deepgraph.passes.views import chain, follow
-from deepgraph.schedule import Schedule, contiguous
+from deepgraph.plan import Plan, times
+from deepgraph.schedule import Kernel, Schedule, contiguous
 from deepgraph.target import Target
 
 _NAMES = 4  # named sizes that are also tried large while the others are small
@@ -36,13 +38,54 @@ def samples(graph: Graph, hints: Hints) -> list[dict[str, int]]:
     return found
 
 
+class Peak(NamedTuple):
+    """The bytes of an arena, and the nodes of the kernels that matter when most of it is taken.
+
+    That is those that run then, or if these are of one node those that read last what is alive.
+    """
+
+    bytes: int
+    nodes: frozenset[Expr]
+
+
 def peaks(
     schedule: Schedule, target: Target, hints: Hints, donate: Collection[str] = ()
-) -> list[int]:
-    """The bytes of the arena at each of the `samples`."""
+) -> list[Peak]:
+    """The arena's peak at each of the `samples`."""
     plan = place(order(layout(schedule, target), target, hints), target, donate=donate)
     threads = 0 if target.atomic else 1  # the memory of a thread's own is like its registers
-    return [plan.bind(sizes, threads).peak_bytes for sizes in samples(schedule.graph, hints)]
+    when = times(plan.schedule, target)
+    found = []
+    for sizes in samples(schedule.graph, hints):
+        binding = plan.bind(sizes, threads)
+        full = _fullest(binding.spans, binding.bytes)
+        running = [k for k, span in when.items() if span.start <= full < span.stop]
+        if all(len(k.nodes) == 1 for k in running):
+            alive = {k for k, (a, b) in enumerate(binding.spans) if a <= full <= b}
+            running = _last_readers(plan, alive)
+        nodes = frozenset(n for kernel in running for n in kernel.nodes)
+        found.append(Peak(binding.peak_bytes, nodes))
+    return found
+
+
+def _last_readers(plan: Plan, slots: Collection[int]) -> list[Kernel]:
+    last: dict[int, Kernel] = {}
+    for kernel in plan.schedule.kernels:
+        for value in kernel.reads:
+            home = plan.homes.get(value)
+            if home is not None and home.kind == "slot" and home.key in slots:
+                last[home.key] = kernel
+    return list(last.values())
+
+
+def _fullest(spans: Sequence[tuple[int, int]], nbytes: Sequence[int]) -> int:
+    """The first time at which the most bytes are taken."""
+    change: Counter[int] = Counter()
+    for (first, last), n in zip(spans, nbytes, strict=True):
+        change[first] += n
+        change[last + 1] -= n
+    alive = dict(zip(sorted(change), accumulate(change[t] for t in sorted(change)), strict=True))
+    return max(alive, key=alive.__getitem__, default=0)
 
 
 def unfused(graph: Graph, hints: Hints) -> list[Task]:
