@@ -38,7 +38,6 @@ from deepgraph.schedule import Access, Kernel, contiguous
 from deepgraph.target import Target
 
 Array = npt.NDArray[Any]
-_WAIT = "dg_wait(call->barrier, count);"
 # Bytes and operations, some ten microseconds of them: of a kernel that is not worth a second
 # thread, and of a step that keeps the interpreter's lock.
 _SMALL = 1 << 18
@@ -73,14 +72,16 @@ class _Run:
     comment: tuple[str, ...]
     statement: str
     effort: Size
-    checked: int | None = None  # it checks indices: how many checks there are up to here
+    checks: bool = False  # does it look for bad indices?
 
     def alone(self) -> bool:
         """Is it too small for more than one thread, whatever the sizes are?"""
         return at_least(self.effort, _SMALL) is False
 
     def threads(self) -> str:
-        """How many threads run it."""
+        """How many threads run it: `1`, `count`, or an expression."""
+        if self.alone():
+            return "1"
         if at_least(self.effort, _SMALL) is True:
             return "count"
         return f"{size(self.effort)} < {_SMALL} ? 1 : count"
@@ -153,10 +154,11 @@ class NativeDriver(Driver):
         given = self._given(kernel)
         for k, function in enumerate(functions):
             args = ", ".join(given[p] for p in function.parameters)
-            checked = self.checks + len(checks) if checks and k == 0 else None
             statement = f"{function.name}({args});"
-            self._run(_Run((remark(comment),) * (k == 0), statement, _effort(kernel), checked))
-            if k == 0:
+            first = k == 0
+            about = (remark(comment),) * first
+            self._run(_Run(about, statement, _effort(kernel), first and bool(checks)))
+            if first:
                 self.lines += [f"# {comment}"] * (not self.apart)
                 self._refuse(checks)
         return text
@@ -180,43 +182,39 @@ class NativeDriver(Driver):
             self.checks += 1
 
     def _part(self, k: int) -> str:
-        """The text of a part, which every thread runs; all wait between kernels that they share.
+        """The text of a part: stages, each of which all threads finish before the next begins.
 
-        After one that checks indices they wait too, and leave if it found a bad one.
+        What is too small to be shared is one stage together with its like. A check of indices
+        ends a stage: if it finds a bad one, none of the following run.
         """
-        body = Lines()
-        passed = accumulate((run.checked is not None for run in self.parts[k]), initial=0)
+        passed = accumulate((run.checks for run in self.parts[k]), initial=0)
         pairs = zip(passed, self.parts[k], strict=False)
-        groups = groupby(pairs, key=lambda pair: (pair[0], pair[1].alone()))
-        apart = [(alone, [run for _, run in pairs]) for (_, alone), pairs in groups]
-        for n, (alone, runs) in enumerate(apart):
-            if alone:
-                with body.braces("if (me == 0)"):
-                    for run in runs:
-                        body.add(*run.comment, run.statement.format(few=1))
-            for m, run in enumerate(runs if not alone else ()):
-                few = run.threads()
-                body.add(*run.comment)
-                if few == "count":
-                    body.add(run.statement.format(few=few))
-                else:
-                    body.add(f"few = {few};", f"if (me < few) {run.statement.format(few='few')}")
-                if m + 1 < len(runs):
-                    body.add(_WAIT)
-            if n + 1 < len(apart):
-                body.add(_WAIT)
-                if (checked := runs[-1].checked) is not None:
-                    body.add(f"if (dg_faulted(call, {checked})) return;")
+        stages = list[list[_Run]]()
+        for (_, alone), group in groupby(pairs, key=lambda pair: (pair[0], pair[1].alone())):
+            runs = [run for _, run in group]
+            stages += [runs] if alone else [[run] for run in runs]
+        body = Lines()
+        for n, runs in enumerate(stages):
+            with body.braces(f"case {n}:"):
+                few = runs[0].threads()
+                if not few.isalnum():
+                    body.add(f"const int few = {few};")
+                    few = "few"
+                if few != "count":
+                    body.add(f"if (me >= {few}) return;")
+                for run in runs:
+                    body.add(*run.comment, run.statement.format(few=few))
+                body.add("return;")
         mentioned = words(body.lines)
         out = Lines()
-        with out.braces(f"void part{k}(dg_call *call, int me, int count)"):
+        with out.braces(f"static void run{k}(dg_call *call, int stage, int me, int count)"):
             for name, place in self.size_at.items():
                 if size_name(name) in mentioned:
                     out.add(f"const int64_t {size_name(name)} = call->size[{place}];")
-            out.add(*["int few;"] * ("few" in mentioned))
             out.add(*["(void)count;"] * ("count" not in mentioned))
-            out.add(*body.lines)
-        return f"{out}\n"
+            with out.braces("switch (stage)"):
+                out.add(*body.lines)
+        return f"{out}\nconst dg_part part{k} = {{{len(stages)}, run{k}}};\n"
 
     def _given(self, kernel: Kernel) -> dict[str, str]:
         """What the parameters of a kernel's functions are given."""
@@ -258,7 +256,7 @@ class NativeProgram:
         self.source, self.plan = source, plan
         self.library = runtime.load("\n".join(source.kernels))
         self.code = compiled(source.driver, self)
-        self.parts = sum(text.startswith("void part") for text in source.kernels)
+        self.parts = sum(text.startswith("static void run") for text in source.kernels)
         first = source.driver.partition("def step(")[2].splitlines()[1:]
         lines = [line.strip() for line in first if line.strip() and line.strip()[0] != "#"]
         self.whole = [line.partition("(")[0] for line in lines] == ["part0"]

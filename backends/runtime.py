@@ -48,8 +48,8 @@ class _Array(ctypes.Structure):
 
 class _Call(ctypes.Structure):
     _fields_ = (
-        ("at", ctypes.c_void_p), ("size", ctypes.c_void_p), ("barrier", ctypes.c_void_p),
-        ("blas", ctypes.c_void_p), ("fault", ctypes.c_int64 * 3),
+        ("at", ctypes.c_void_p), ("size", ctypes.c_void_p), ("blas", ctypes.c_void_p),
+        ("fault", ctypes.c_int64 * 3),
     )  # fmt: skip
 
 
@@ -69,7 +69,7 @@ class Call:
         found = toolchain.blas()
         self._functions = _Functions(found.sgemm, found.dgemm) if found else None
         self._struct = _Call(
-            ctypes.addressof(self.at), ctypes.addressof(self._sizes), None,
+            ctypes.addressof(self.at), ctypes.addressof(self._sizes),
             ctypes.addressof(self._functions) if self._functions else None,
         )  # fmt: skip
 
@@ -135,7 +135,7 @@ def load(source: str) -> ctypes.CDLL:
 
 
 def address(library: ctypes.CDLL, name: str) -> int:
-    """Where a function of a library lies."""
+    """Where a function or a part in a library lies."""
     return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
 
 

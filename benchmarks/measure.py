@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from time import perf_counter, sleep
+from time import perf_counter, process_time, sleep
 from typing import Any, NamedTuple
 
 Row = dict[str, Any]  # columns by name; `suite` and `threads` are added
@@ -22,7 +22,8 @@ OWN = "deepgraph"
 LIBRARIES = ("numpy", "scipy-openblas64", "torch", "jax", "pytensor", "numba", "numexpr")
 
 
-_REST = 2e-3  # threads of another library that still spin go to sleep
+_ROUNDS = 5
+_LOOK = 5e-3  # seconds between two looks whether threads of another library still spin
 _SAMPLE = 1e-4  # a sample is as many calls as last so many seconds
 
 
@@ -34,12 +35,14 @@ class Times(NamedTuple):
 
 
 def interleaved(
-    functions: Mapping[str, Callable[[], object]], seconds: float, burst: int = 4
+    functions: Mapping[str, Callable[[], object]], seconds: float
 ) -> dict[str, Times]:
     """Time each function for so many seconds, in turns and in an order drawn anew for each round.
 
-    In each turn the first calls, which find the caches and the threads as another function left
-    them, are not counted; then come `burst` samples, each of as many calls as last 100 us.
+    Threads of some libraries spin for a tenth of a second after a call and take a processor from
+    whoever comes next: a turn begins when this process is at rest. The first third of a turn, which
+    finds caches, threads and processors as the others left them, is not counted; then come samples,
+    each of as many calls as last 100 us.
     """
     calls = {name: _calls(f) for name, f in functions.items()}
     samples: dict[str, list[float]] = {name: [] for name in functions}
@@ -48,24 +51,40 @@ def interleaved(
     gc.collect()
     gc.disable()
     try:
-        end = perf_counter() + seconds * len(functions)
-        while perf_counter() < end or len(samples[order[0]]) < 2 * burst:
+        for _ in range(_ROUNDS):
             draw.shuffle(order)
             for name in order:
-                function, count = functions[name], calls[name]
-                sleep(_REST)
-                for _ in range(count):
-                    function()
-                for _ in range(burst):
-                    start = perf_counter()
-                    for _ in range(count):
-                        function()
-                    samples[name].append((perf_counter() - start) / count)
+                _rest()
+                turn = seconds / _ROUNDS
+                _sampled(functions[name], calls[name], turn / 3, 1)
+                samples[name] += _sampled(functions[name], calls[name], turn * 2 / 3, 2)
     finally:
         if collecting:
             gc.enable()
     return {name: Times(statistics.median(s), statistics.quantiles(s, n=10)[-1])
             for name, s in samples.items()}  # fmt: skip
+
+
+def _sampled(
+    function: Callable[[], object], calls: int, seconds: float, least: int
+) -> list[float]:
+    """Seconds of a call in samples of so many calls, taken for so long."""
+    found: list[float] = []
+    end = perf_counter() + seconds
+    while (start := perf_counter()) < end or len(found) < least:
+        for _ in range(calls):
+            function()
+        found.append((perf_counter() - start) / calls)
+    return found
+
+
+def _rest() -> None:
+    """Wait until no thread of this process runs, but for half a second at most."""
+    for _ in range(100):
+        before = process_time()
+        sleep(_LOOK)
+        if process_time() - before < _LOOK / 5:
+            return
 
 
 def _calls(function: Callable[[], object]) -> int:

@@ -25,45 +25,54 @@ from deepgraph.config import threads as asked
 
 pytestmark = pytest.mark.skipif(toolchain.missing() is not None, reason="no C compiler here")
 
-# Each round a thread adds to its own number the one its neighbour had; `at` holds feeds, outputs
-# and two rows of scratch. A barrier that lets a thread through early gives wrong sums.
+# Each round a share adds to its own number the one its neighbour had; `at` holds feeds, outputs
+# and two rows of scratch. A stage that begins before the last one's end gives wrong sums.
 PARTS = """
 #include "team.h"
 
-void rounds(dg_call *call, int me, int count)
+static void round_(dg_call *call, int stage, int me, int count)
 {
-    int64_t many = call->size[0];
     int64_t *given = (int64_t *)call->at[0], *out = (int64_t *)call->at[1];
-    int64_t *row[2] = {(int64_t *)call->at[2], (int64_t *)call->at[3]};
-    row[0][me] = given[me];
-    dg_wait(call->barrier, count);
-    for (int64_t k = 0; k < many; k++) {
-        row[(k + 1) % 2][me] = row[k % 2][me] + row[k % 2][(me + 1) % count];
-        dg_wait(call->barrier, count);
-    }
-    out[me] = row[many % 2][me];
+    int64_t *before = (int64_t *)call->at[2 + stage % 2], *row = (int64_t *)call->at[3 - stage % 2];
+    row[me] = stage ? before[me] + before[(me + 1) % count] : given[me];
+    out[me] = row[me];
 }
 
-void late(dg_call *call, int me, int count)  /* the others wait long enough to fall asleep */
+#define ROUNDS(many) const dg_part rounds##many = {many + 1, round_};
+ROUNDS(1) ROUNDS(10) ROUNDS(20) ROUNDS(30) ROUNDS(40) ROUNDS(50) ROUNDS(2000)
+
+static void late_(dg_call *call, int stage, int me, int count)  /* others wait until they sleep */
 {
     volatile int64_t idle = 0;
-    for (int64_t k = 0; me == 0 && k < call->size[0]; k++)
+    for (int64_t k = 0; stage == 0 && me == 0 && k < call->size[0]; k++)
         idle += k;
-    dg_wait(call->barrier, count);
-    ((int64_t *)call->at[0])[me] = me + 1;
+    if (stage == 1)
+        ((int64_t *)call->at[0])[me] = me + 1;
+    (void)count;
 }
 
-void check(dg_call *call, int me, int count)
+const dg_part late = {2, late_};
+
+static void check_(dg_call *call, int stage, int me, int count)
 {
     int64_t n = call->size[0], *given = (int64_t *)call->at[0];
-    for (int64_t k = me; k < n; k += count)
+    for (int64_t k = me; k < n && stage == 0; k += count)
         if (given[k] >= 10)
             dg_fault(call, 7, given[k], 10);
+    if (stage == 1)
+        given[me] = -1;
 }
 
-void nothing(dg_call *call, int me, int count) { (void)call, (void)me, (void)count; }
+const dg_part check = {2, check_};
 
-void scaled(dg_call *call, int me, int count)  /* and a parameter counts the calls */
+static void nothing_(dg_call *call, int stage, int me, int count)
+{
+    (void)call, (void)stage, (void)me, (void)count;
+}
+
+const dg_part nothing = {1, nothing_};
+
+static void scaled_(dg_call *call, int stage, int me, int count)  /* a parameter counts the calls */
 {
     float *x = (float *)call->at[0], *y = (float *)call->at[2];
     int64_t by = *(int64_t *)call->at[1];
@@ -73,7 +82,10 @@ void scaled(dg_call *call, int me, int count)  /* and a parameter counts the cal
         dg_fault(call, 3, by, 0);
     else if (me == 0)
         *(int64_t *)call->at[3] += 1;
+    (void)stage;
 }
+
+const dg_part scaled = {1, scaled_};
 """
 THREADS = [1, 2, 3, 8]
 MOST = 8
@@ -91,8 +103,8 @@ class Rounds:
 
     def __init__(self, parts: ctypes.CDLL, many: int, threads: int, holding: bool = False) -> None:
         self.scratch = np.zeros((2, MOST), np.int64)
-        call = runtime.Call(2, [row.ctypes.data for row in self.scratch], [many])
-        at = runtime.address(parts, "rounds")
+        call = runtime.Call(2, [row.ctypes.data for row in self.scratch], [])
+        at = runtime.address(parts, f"rounds{many}")
         self.run = call.caller(at, threads=threads, holding=holding)
         self.many, self.threads = many, threads
 
@@ -161,7 +173,7 @@ def test_python_threads_at_once(threads: int, parts: ctypes.CDLL) -> None:
     sys.setswitchinterval(1e-5)
 
     def work(k: int) -> None:
-        rounds = Rounds(parts, 10 + k, threads, holding=False)
+        rounds = Rounds(parts, 10 * (k + 1), threads, holding=False)
         for seed in range(200):
             rounds.check(seed)
 
@@ -490,39 +502,87 @@ def test_a_function_keeps_its_call_alive(parts: ctypes.CDLL) -> None:
 
 
 ON_ONE = '''
-import os, time
+import os, resource, time
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 import numpy as np
 from deepgraph.backends import runtime
 parts = runtime.load("""#include "team.h"
-void meets(dg_call *call, int me, int count)
+static void meet(dg_call *call, int stage, int me, int count)
 {
-    for (int k = 0; k < 1000; k++)
-        dg_wait(call->barrier, count);
-    (void)me;
+    (void)call, (void)stage, (void)me, (void)count;
 }
+const dg_part meets = {1000, meet};
 """)
 run = runtime.Call(0, [], []).caller(runtime.address(parts, "meets"), threads=2)
 run()
-start = time.process_time()
+
+def switches():
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_nvcsw + used.ru_nivcsw
+
+start, before = time.process_time(), switches()
 run()
-print(time.process_time() - start)
+print(time.process_time() - start, switches() - before)
 '''
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads cannot be kept in place")
-def test_threads_that_share_a_processor(python: Callable[..., CompletedProcess[str]]) -> None:
-    """They let each other go on, where a spinning one would use up its whole slice."""
+def test_who_is_there_does_the_work(python: Callable[..., CompletedProcess[str]]) -> None:
+    """Threads that share a processor do not wait for each other's turn on it, nor spin."""
     done = python("-c", ON_ONE)
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 0.015  # of a thousand meetings
+    seconds, switches = done.stdout.split()
+    assert float(seconds) < 0.015  # of a thousand stages
+    assert int(switches) < 500
+
+
+APART = '''
+import os
+import numpy as np
+from deepgraph.backends import runtime
+parts = runtime.load("""#include "team.h"
+static void none(dg_call *call, int stage, int me, int count)
+{
+    (void)call, (void)stage, (void)me, (void)count;
+}
+const dg_part nothing = {1, none};
+""")
+run = runtime.Call(0, [], []).caller(runtime.address(parts, "nothing"), threads=2)
+usable, tasks = os.sched_getaffinity(0), set(os.listdir("/proc/self/task"))
+run()
+(worker,) = set(os.listdir("/proc/self/task")) - tasks
+for mine in sorted(usable) * 2:
+    os.sched_setaffinity(0, {mine})
+    run()
+    assert os.sched_getaffinity(int(worker)) == usable - {mine}
+few = {max(usable)}
+os.sched_setaffinity(int(worker), few)
+for mine in sorted(usable) * 2:
+    os.sched_setaffinity(0, {mine})
+    run()
+    assert os.sched_getaffinity(int(worker)) == few  # never more than it was given
+'''
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) < 2,
+    reason="there is one processor, or threads cannot be kept in place",
+)
+def test_workers_are_elsewhere(python: Callable[..., CompletedProcess[str]]) -> None:
+    """On another processor than the thread that calls, wherever that moves."""
+    done = python("-c", APART)
+    assert done.returncode == 0, done.stderr
 
 
 ENDS = '''
 import numpy as np
 from deepgraph.backends import runtime
 parts = runtime.load("""#include "team.h"
-void nothing(dg_call *call, int me, int count) { (void)call, (void)me, (void)count; }
+static void none(dg_call *call, int stage, int me, int count)
+{
+    (void)call, (void)stage, (void)me, (void)count;
+}
+const dg_part nothing = {1, none};
 """)
 run = runtime.Call(0, [], []).caller(runtime.address(parts, "nothing"), threads=4)
 for _ in range(100):

@@ -196,14 +196,16 @@ def test_numpy_keeps_its_threads() -> None:
 
 PRODUCT = """
 #include "team.h"
-void product(dg_call *call, int me, int count)
+static void slice(dg_call *call, int stage, int me, int count)
 {
     int64_t m = call->size[0], n = call->size[1], k = call->size[2];
     int64_t low = m * me / count, high = m * (me + 1) / count;
     REAL *a = (REAL *)call->at[0], *b = (REAL *)call->at[1], *y = (REAL *)call->at[2];
     call->blas->GEMM(DG_ROW_MAJOR, DG_AS_IS, DG_TRANSPOSED, high - low, n, k, 2, a + low * k, k, b,
                      k, 0, y + low * n, n);
+    (void)stage;
 }
+const dg_part product = {1, slice};
 """
 
 

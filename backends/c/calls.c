@@ -98,7 +98,7 @@ static PyObject *function(PyMethodDef *method, void *data, void (*destructor)(Py
 /* ---- A part over arrays that are known to suit. ---- */
 
 typedef struct caller {
-    dg_part *part;
+    const dg_part *part;
     dg_call *call;
     PyObject *keep;     /* what owns the call's memory */
     Py_ssize_t arrays;  /* how many arguments it takes */
@@ -140,7 +140,7 @@ static void free_caller(PyObject *capsule)
     free(c);
 }
 
-PyObject *dg_caller(dg_part *part, dg_call *call, PyObject *keep, Py_ssize_t arrays, int count,
+PyObject *dg_caller(const dg_part *part, dg_call *call, PyObject *keep, Py_ssize_t arrays, int count,
                     int holding)
 {
     static PyMethodDef method = {RUN, (void (*)(void))run, METH_FASTCALL, NULL};
@@ -165,7 +165,7 @@ typedef struct dg_lock {
 } dg_lock;
 
 typedef struct step {
-    dg_part *part;
+    const dg_part *part;
     dg_call *call;
     PyObject *keep;             /* what owns the call's memory, and all that is named below */
     const dg_feed *feed;
@@ -301,7 +301,7 @@ static void free_step(PyObject *capsule)
 }
 
 /* A function of a dict of feeds, FEEDS at most. */
-PyObject *dg_step(dg_part *part, dg_call *call, PyObject *keep, const dg_feed *feed,
+PyObject *dg_step(const dg_part *part, dg_call *call, PyObject *keep, const dg_feed *feed,
                   PyObject *const *maker, const dg_lock *lock, int feeds, int results, int locks,
                   int count, int asked_for, int holding)
 {

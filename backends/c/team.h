@@ -16,37 +16,21 @@ typedef struct dg_blas {
 
 enum { DG_ROW_MAJOR = 101, DG_AS_IS = 111, DG_TRANSPOSED = 112 };
 
-/* Where the threads that run a part meet; the runtime's to make. */
-typedef struct dg_barrier dg_barrier;
-struct dg_barrier {
-    void (*meet)(dg_barrier *, int count);
-};
-
 /* What one call of a step works on. */
 typedef struct dg_call {
     char **at;            /* memory by number: feeds, outputs, parameters, constants, then slots */
     const int64_t *size;  /* named sizes */
-    dg_barrier *barrier;  /* of the threads that run it */
     const dg_blas *blas;
     int64_t fault[3];     /* the first bad index found: check's number + 1 (0: none), index, extent */
 } dg_call;
 
-/* One thread's share of a part of a step; every thread of the team runs it. */
-typedef void dg_part(dg_call *, int me, int count);
-
-/* All threads meet; what each wrote before, all see after. */
-static inline void dg_wait(dg_barrier *barrier, int count)
-{
-    if (count > 1)
-        barrier->meet(barrier, count);
-}
-
-/* Did one of the checks before this one fail? Once all threads have met, all of them agree. */
-static inline int dg_faulted(dg_call *call, int64_t check)
-{
-    int64_t found = __atomic_load_n(&call->fault[0], __ATOMIC_RELAXED);
-    return found != 0 && found <= check;
-}
+/* A part of a step: stages, one after the other, each in so many shares. Those of one stage run at
+   the same time, on any thread and in any order; what one stage wrote, the next sees. After a stage
+   that notes a bad index no other runs. */
+typedef struct dg_part {
+    int stages;
+    void (*run)(dg_call *, int stage, int me, int count); /* share `me` of `count` of a stage */
+} dg_part;
 
 /* Note a bad index, unless one was noted before. */
 static inline void dg_fault(dg_call *call, int64_t check, int64_t index, int64_t extent)

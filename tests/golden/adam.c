@@ -165,25 +165,30 @@ static void k6(int64_t me, int64_t count, const float *a0, const float *a1, cons
     }
 }
 
-void part0(dg_call *call, int me, int count) {
+static void run0(dg_call *call, int stage, int me, int count) {
     (void)count;
-    if (me == 0) {
-        // add_astype_pow_multiply: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        k0(me, (const int64_t *)call->at[0], (const float *)call->at[5], (int64_t *)call->at[0], (float *)call->at[10], (float *)call->at[11]);
-        // matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
-        k1(call, me, 1, (const float *)call->at[8], (const float *)call->at[2], (float *)call->at[12]);
-        // add_multiply_sum_square: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        k2(me, 1, (const float *)call->at[12], (const float *)call->at[3], (const float *)call->at[9], (const float *)call->at[7], (float *)call->at[12], (float *)call->at[13], (float *)call->at[7]);
-        // multiply_add: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        k3(me, 1, (const float *)call->at[6], (const float *)call->at[13], (const float *)call->at[10], (float *)call->at[6], (float *)call->at[13]);
-        // sqrt_add_divide_subtract: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        k4(me, 1, (const float *)call->at[7], (const float *)call->at[11], (const float *)call->at[13], (const float *)call->at[3], (float *)call->at[3]);
-        // matmul_multiply_add_square: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        k5(call, me, 1, (const float *)call->at[8], (const float *)call->at[12], (const float *)call->at[1], (const float *)call->at[4], (float *)call->at[1], (float *)call->at[4]);
-        // multiply_sqrt_add_subtract: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        k6(me, 1, (const float *)call->at[10], (const float *)call->at[1], (const float *)call->at[4], (const float *)call->at[11], (const float *)call->at[2], (float *)call->at[2]);
+    switch (stage) {
+        case 0: {
+            if (me >= 1) return;
+            // add_astype_pow_multiply: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+            k0(me, (const int64_t *)call->at[0], (const float *)call->at[5], (int64_t *)call->at[0], (float *)call->at[10], (float *)call->at[11]);
+            // matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
+            k1(call, me, 1, (const float *)call->at[8], (const float *)call->at[2], (float *)call->at[12]);
+            // add_multiply_sum_square: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+            k2(me, 1, (const float *)call->at[12], (const float *)call->at[3], (const float *)call->at[9], (const float *)call->at[7], (float *)call->at[12], (float *)call->at[13], (float *)call->at[7]);
+            // multiply_add: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+            k3(me, 1, (const float *)call->at[6], (const float *)call->at[13], (const float *)call->at[10], (float *)call->at[6], (float *)call->at[13]);
+            // sqrt_add_divide_subtract: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+            k4(me, 1, (const float *)call->at[7], (const float *)call->at[11], (const float *)call->at[13], (const float *)call->at[3], (float *)call->at[3]);
+            // matmul_multiply_add_square: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+            k5(call, me, 1, (const float *)call->at[8], (const float *)call->at[12], (const float *)call->at[1], (const float *)call->at[4], (float *)call->at[1], (float *)call->at[4]);
+            // multiply_sqrt_add_subtract: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+            k6(me, 1, (const float *)call->at[10], (const float *)call->at[1], (const float *)call->at[4], (const float *)call->at[11], (const float *)call->at[2], (float *)call->at[2]);
+            return;
+        }
     }
 }
+const dg_part part0 = {1, run0};
 
 iteration, mean_w, w, b, square_w, lr, mean_b, square_b, = parameters
 c0, c1, = constants

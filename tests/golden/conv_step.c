@@ -374,78 +374,127 @@ static void k14(int64_t me, int64_t count, const float *a0, const float *a1, con
     }
 }
 
-void part0(dg_call *call, int me, int count) {
+static void run0(dg_call *call, int stage, int me, int count) {
     const int64_t n_batch = call->size[0];
-    int few;
-    if (me == 0) {
-        // add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        k0(me, (const int64_t *)call->at[7], (int64_t *)call->at[7]);
-    }
-    dg_wait(call->barrier, count);
-    // check_index: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*17 < 262144 ? 1 : count;
-    if (me < few) k1(call, me, few, (const int64_t *)call->at[1]);
-    dg_wait(call->barrier, count);
-    if (dg_faulted(call, 1)) return;
-    few = n_batch*17 < 262144 ? 1 : count;
-    if (me < few) k1_1(call, me, few, (const int64_t *)call->at[1], (int64_t *)call->at[10]);
-    dg_wait(call->barrier, count);
-    // copy: tests/programs.py:28  x = dg.placeholder("x", ("batch", 1, 8, 8))
-    few = n_batch*512 < 262144 ? 1 : count;
-    if (me < few) k2(call, me, few, (const float *)call->at[0], (float *)call->at[11]);
-    dg_wait(call->barrier, count);
-    // conv2d: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*5888 + 144 < 262144 ? 1 : count;
-    if (me < few) k3(call, me, few, (const float *)call->at[11], (const float *)call->at[3], (float *)call->at[12], call->at[13]);
-    dg_wait(call->barrier, count);
-    // add_relu: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*2560 + 16 < 262144 ? 1 : count;
-    if (me < few) k4(call, me, few, (const float *)call->at[12], (const float *)call->at[4], (float *)call->at[12]);
-    dg_wait(call->barrier, count);
-    // max_pool2d: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*1536 < 262144 ? 1 : count;
-    if (me < few) k5(call, me, few, (const float *)call->at[12], (float *)call->at[14]);
-    dg_wait(call->barrier, count);
-    // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*652 + 768 < 262144 ? 1 : count;
-    if (me < few) k6(call, me, few, (const float *)call->at[14], (const float *)call->at[5], (float *)call->at[15]);
-    dg_wait(call->barrier, count);
-    // add_max_subtract: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*33 + 12 < 262144 ? 1 : count;
-    if (me < few) k7(call, me, few, (const float *)call->at[15], (const float *)call->at[6], (float *)call->at[16]);
-    dg_wait(call->barrier, count);
-    // exp_sum_log_add: SGD.4.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-    few = n_batch*99 + 65 < 262144 ? 1 : count;
-    if (me < few) k8(call, me, few, (const float *)call->at[16], (const int64_t *)call->at[10], (const int64_t *)call->at[9], (float *)call->at[17], call->at[18], call->at[19]);
-    dg_wait(call->barrier, count);
-    few = n_batch*99 + 65 < 262144 ? 1 : count;
-    if (me < few) k8_1(call, me, few, (const float *)call->at[8], (const float *)call->at[6], (float *)call->at[2], (float *)call->at[6], call->at[18], call->at[19]);
-    dg_wait(call->barrier, count);
-    // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*652 + 768 < 262144 ? 1 : count;
-    if (me < few) k9(call, me, few, (const float *)call->at[17], (const float *)call->at[5], (float *)call->at[20]);
-    dg_wait(call->barrier, count);
-    // matmul_multiply_subtract: SGD.4.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-    few = n_batch*652 + 1924 < 262144 ? 1 : count;
-    if (me < few) k10(call, me, few, (const float *)call->at[14], (const float *)call->at[17], (const float *)call->at[8], (const float *)call->at[5], (float *)call->at[5]);
-    dg_wait(call->barrier, count);
-    // max_pool2d_grad: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*3328 < 262144 ? 1 : count;
-    if (me < few) k11(call, me, few, (const float *)call->at[20], (const float *)call->at[12], (const float *)call->at[14], (float *)call->at[21]);
-    dg_wait(call->barrier, count);
-    // greater_where_sum_subtract: SGD.0.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-    few = n_batch*3840 + 44 < 262144 ? 1 : count;
-    if (me < few) k12(call, me, few, (const float *)call->at[12], (const float *)call->at[21], (const float *)call->at[8], (const float *)call->at[4], (float *)call->at[12], (float *)call->at[4]);
-    dg_wait(call->barrier, count);
-    // conv2d_weight_grad: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*5888 + 144 < 262144 ? 1 : count;
-    if (me < few) k13(call, me, few, (const float *)call->at[11], (const float *)call->at[12], (float *)call->at[22], call->at[23], call->at[24]);
-    dg_wait(call->barrier, count);
-    if (me == 0) {
-        // multiply_subtract: SGD.0.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        k14(me, 1, (const float *)call->at[8], (const float *)call->at[22], (const float *)call->at[3], (float *)call->at[3]);
+    switch (stage) {
+        case 0: {
+            if (me >= 1) return;
+            // add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+            k0(me, (const int64_t *)call->at[7], (int64_t *)call->at[7]);
+            return;
+        }
+        case 1: {
+            const int few = n_batch*17 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // check_index: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            k1(call, me, few, (const int64_t *)call->at[1]);
+            return;
+        }
+        case 2: {
+            const int few = n_batch*17 < 262144 ? 1 : count;
+            if (me >= few) return;
+            k1_1(call, me, few, (const int64_t *)call->at[1], (int64_t *)call->at[10]);
+            return;
+        }
+        case 3: {
+            const int few = n_batch*512 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // copy: tests/programs.py:28  x = dg.placeholder("x", ("batch", 1, 8, 8))
+            k2(call, me, few, (const float *)call->at[0], (float *)call->at[11]);
+            return;
+        }
+        case 4: {
+            const int few = n_batch*5888 + 144 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // conv2d: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            k3(call, me, few, (const float *)call->at[11], (const float *)call->at[3], (float *)call->at[12], call->at[13]);
+            return;
+        }
+        case 5: {
+            const int few = n_batch*2560 + 16 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // add_relu: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            k4(call, me, few, (const float *)call->at[12], (const float *)call->at[4], (float *)call->at[12]);
+            return;
+        }
+        case 6: {
+            const int few = n_batch*1536 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // max_pool2d: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            k5(call, me, few, (const float *)call->at[12], (float *)call->at[14]);
+            return;
+        }
+        case 7: {
+            const int few = n_batch*652 + 768 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            k6(call, me, few, (const float *)call->at[14], (const float *)call->at[5], (float *)call->at[15]);
+            return;
+        }
+        case 8: {
+            const int few = n_batch*33 + 12 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // add_max_subtract: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            k7(call, me, few, (const float *)call->at[15], (const float *)call->at[6], (float *)call->at[16]);
+            return;
+        }
+        case 9: {
+            const int few = n_batch*99 + 65 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // exp_sum_log_add: SGD.4.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+            k8(call, me, few, (const float *)call->at[16], (const int64_t *)call->at[10], (const int64_t *)call->at[9], (float *)call->at[17], call->at[18], call->at[19]);
+            return;
+        }
+        case 10: {
+            const int few = n_batch*99 + 65 < 262144 ? 1 : count;
+            if (me >= few) return;
+            k8_1(call, me, few, (const float *)call->at[8], (const float *)call->at[6], (float *)call->at[2], (float *)call->at[6], call->at[18], call->at[19]);
+            return;
+        }
+        case 11: {
+            const int few = n_batch*652 + 768 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            k9(call, me, few, (const float *)call->at[17], (const float *)call->at[5], (float *)call->at[20]);
+            return;
+        }
+        case 12: {
+            const int few = n_batch*652 + 1924 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // matmul_multiply_subtract: SGD.4.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+            k10(call, me, few, (const float *)call->at[14], (const float *)call->at[17], (const float *)call->at[8], (const float *)call->at[5], (float *)call->at[5]);
+            return;
+        }
+        case 13: {
+            const int few = n_batch*3328 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // max_pool2d_grad: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            k11(call, me, few, (const float *)call->at[20], (const float *)call->at[12], (const float *)call->at[14], (float *)call->at[21]);
+            return;
+        }
+        case 14: {
+            const int few = n_batch*3840 + 44 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // greater_where_sum_subtract: SGD.0.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+            k12(call, me, few, (const float *)call->at[12], (const float *)call->at[21], (const float *)call->at[8], (const float *)call->at[4], (float *)call->at[12], (float *)call->at[4]);
+            return;
+        }
+        case 15: {
+            const int few = n_batch*5888 + 144 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // conv2d_weight_grad: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            k13(call, me, few, (const float *)call->at[11], (const float *)call->at[12], (float *)call->at[22], call->at[23], call->at[24]);
+            return;
+        }
+        case 16: {
+            if (me >= 1) return;
+            // multiply_subtract: SGD.0.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+            k14(me, 1, (const float *)call->at[8], (const float *)call->at[22], (const float *)call->at[3], (float *)call->at[3]);
+            return;
+        }
     }
 }
+const dg_part part0 = {17, run0};
 
 p0_weight, p0_bias, p4_weight, p4_bias, iteration, lr, = parameters
 c0, = constants

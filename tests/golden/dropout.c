@@ -92,30 +92,46 @@ static void k4(int64_t me, const uint64_t *a0, uint64_t *y0) {
     y0[0] = r1;
 }
 
-void part0(dg_call *call, int me, int count) {
+static void run0(dg_call *call, int stage, int me, int count) {
     const int64_t n_n = call->size[0];
-    int few;
-    // philox_uniform: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-    few = n_n*116 + 16 < 262144 ? 1 : count;
-    if (me < few) k0(call, me, few, (const uint64_t *)call->at[4], (const uint64_t *)call->at[3], (float *)call->at[5]);
-    dg_wait(call->barrier, count);
-    // greater_equal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-    few = n_n*24 < 262144 ? 1 : count;
-    if (me < few) k1(call, me, few, (const float *)call->at[5], (uint8_t *)call->at[6]);
-    dg_wait(call->barrier, count);
-    // philox_normal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-    few = n_n*196 + 16 < 262144 ? 1 : count;
-    if (me < few) k2(call, me, few, (const uint64_t *)call->at[4], (const uint64_t *)call->at[3], (float *)call->at[7]);
-    dg_wait(call->barrier, count);
-    // multiply_add_tanh_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-    few = n_n*140 < 262144 ? 1 : count;
-    if (me < few) k3(call, me, few, (const float *)call->at[7], (const float *)call->at[0], (const uint8_t *)call->at[6], (float *)call->at[1], (float *)call->at[2]);
-    dg_wait(call->barrier, count);
-    if (me == 0) {
-        // add: tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
-        k4(me, (const uint64_t *)call->at[3], (uint64_t *)call->at[3]);
+    switch (stage) {
+        case 0: {
+            const int few = n_n*116 + 16 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // philox_uniform: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+            k0(call, me, few, (const uint64_t *)call->at[4], (const uint64_t *)call->at[3], (float *)call->at[5]);
+            return;
+        }
+        case 1: {
+            const int few = n_n*24 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // greater_equal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+            k1(call, me, few, (const float *)call->at[5], (uint8_t *)call->at[6]);
+            return;
+        }
+        case 2: {
+            const int few = n_n*196 + 16 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // philox_normal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+            k2(call, me, few, (const uint64_t *)call->at[4], (const uint64_t *)call->at[3], (float *)call->at[7]);
+            return;
+        }
+        case 3: {
+            const int few = n_n*140 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // multiply_add_tanh_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+            k3(call, me, few, (const float *)call->at[7], (const float *)call->at[0], (const uint8_t *)call->at[6], (float *)call->at[1], (float *)call->at[2]);
+            return;
+        }
+        case 4: {
+            if (me >= 1) return;
+            // add: tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
+            k4(me, (const uint64_t *)call->at[3], (uint64_t *)call->at[3]);
+            return;
+        }
     }
 }
+const dg_part part0 = {5, run0};
 
 random_counter, = parameters
 c0, = constants

@@ -134,16 +134,25 @@ static void k0_1(int64_t me, int64_t count, float *y2, float *y3, char *t0, char
     }
 }
 
-void part0(dg_call *call, int me, int count) {
+static void run0(dg_call *call, int stage, int me, int count) {
     const int64_t n_n = call->size[0];
-    int few;
-    // sum_divide_subtract_maximum: tests/programs.py:48  y = nn.layer_norm(x, weight, bias)
-    few = n_n*272 + 80 < 262144 ? 1 : count;
-    if (me < few) k0(call, me, few, (const float *)call->at[0], (const float *)call->at[5], (const float *)call->at[6], (float *)call->at[1], (float *)call->at[2], call->at[7], call->at[8]);
-    dg_wait(call->barrier, count);
-    few = n_n*272 + 80 < 262144 ? 1 : count;
-    if (me < few) k0_1(me, few, (float *)call->at[3], (float *)call->at[4], call->at[7], call->at[8]);
+    switch (stage) {
+        case 0: {
+            const int few = n_n*272 + 80 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // sum_divide_subtract_maximum: tests/programs.py:48  y = nn.layer_norm(x, weight, bias)
+            k0(call, me, few, (const float *)call->at[0], (const float *)call->at[5], (const float *)call->at[6], (float *)call->at[1], (float *)call->at[2], call->at[7], call->at[8]);
+            return;
+        }
+        case 1: {
+            const int few = n_n*272 + 80 < 262144 ? 1 : count;
+            if (me >= few) return;
+            k0_1(me, few, (float *)call->at[3], (float *)call->at[4], call->at[7], call->at[8]);
+            return;
+        }
+    }
 }
+const dg_part part0 = {2, run0};
 
 weight, bias, = parameters
 

@@ -349,67 +349,105 @@ static void k11(int64_t me, int64_t count, const float *a0, const float *a1, con
     }
 }
 
-void part0(dg_call *call, int me, int count) {
+static void run0(dg_call *call, int stage, int me, int count) {
     const int64_t n_batch = call->size[0];
-    int few;
-    if (me == 0) {
-        // add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-        k0(me, (const int64_t *)call->at[7], (int64_t *)call->at[7]);
-    }
-    dg_wait(call->barrier, count);
-    // check_index: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*17 < 262144 ? 1 : count;
-    if (me < few) k1(call, me, few, (const int64_t *)call->at[1]);
-    dg_wait(call->barrier, count);
-    if (dg_faulted(call, 1)) return;
-    few = n_batch*17 < 262144 ? 1 : count;
-    if (me < few) k1_1(call, me, few, (const int64_t *)call->at[1], (int64_t *)call->at[14]);
-    dg_wait(call->barrier, count);
-    // matmul_add_relu: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*164 + 216 < 262144 ? 1 : count;
-    if (me < few) k2(call, me, few, (const float *)call->at[0], (const float *)call->at[3], (const float *)call->at[4], (float *)call->at[15]);
-    dg_wait(call->barrier, count);
-    // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*72 + 72 < 262144 ? 1 : count;
-    if (me < few) k3(call, me, few, (const float *)call->at[15], (const float *)call->at[5], (float *)call->at[16]);
-    dg_wait(call->barrier, count);
-    // add_max_subtract: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*33 + 12 < 262144 ? 1 : count;
-    if (me < few) k4(call, me, few, (const float *)call->at[16], (const float *)call->at[6], (float *)call->at[17]);
-    dg_wait(call->barrier, count);
-    // exp_sum_log_add: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*99 + 43 < 262144 ? 1 : count;
-    if (me < few) k5(call, me, few, (const float *)call->at[17], (const int64_t *)call->at[14], (const int64_t *)call->at[13], (float *)call->at[18], call->at[20], call->at[21]);
-    dg_wait(call->barrier, count);
-    few = n_batch*99 + 43 < 262144 ? 1 : count;
-    if (me < few) k5_1(call, me, few, (float *)call->at[2], (float *)call->at[19], call->at[20], call->at[21]);
-    dg_wait(call->barrier, count);
-    if (me == 0) {
-        // multiply_add_subtract: SGD.2.bias tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-        k6(me, 1, (const float *)call->at[12], (const float *)call->at[19], (const float *)call->at[9], (const float *)call->at[6], (float *)call->at[12], (float *)call->at[6]);
-    }
-    dg_wait(call->barrier, count);
-    // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*72 + 72 < 262144 ? 1 : count;
-    if (me < few) k7(call, me, few, (const float *)call->at[18], (const float *)call->at[5], (float *)call->at[22]);
-    dg_wait(call->barrier, count);
-    // matmul_multiply_add_subtract: SGD.2.weight tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-    few = n_batch*72 + 364 < 262144 ? 1 : count;
-    if (me < few) k8(call, me, few, (const float *)call->at[15], (const float *)call->at[18], (const float *)call->at[11], (const float *)call->at[9], (const float *)call->at[5], (float *)call->at[11], (float *)call->at[5]);
-    dg_wait(call->barrier, count);
-    // greater_where_sum: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    few = n_batch*90 + 24 < 262144 ? 1 : count;
-    if (me < few) k9(call, me, few, (const float *)call->at[15], (const float *)call->at[22], (float *)call->at[15], (float *)call->at[23]);
-    dg_wait(call->barrier, count);
-    // matmul_multiply_add_subtract: SGD.0.weight tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-    few = n_batch*152 + 964 < 262144 ? 1 : count;
-    if (me < few) k10(call, me, few, (const float *)call->at[0], (const float *)call->at[15], (const float *)call->at[8], (const float *)call->at[9], (const float *)call->at[3], (float *)call->at[8], (float *)call->at[3]);
-    dg_wait(call->barrier, count);
-    if (me == 0) {
-        // multiply_add_subtract: SGD.0.bias tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-        k11(me, 1, (const float *)call->at[10], (const float *)call->at[23], (const float *)call->at[9], (const float *)call->at[4], (float *)call->at[10], (float *)call->at[4]);
+    switch (stage) {
+        case 0: {
+            if (me >= 1) return;
+            // add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+            k0(me, (const int64_t *)call->at[7], (int64_t *)call->at[7]);
+            return;
+        }
+        case 1: {
+            const int few = n_batch*17 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // check_index: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            k1(call, me, few, (const int64_t *)call->at[1]);
+            return;
+        }
+        case 2: {
+            const int few = n_batch*17 < 262144 ? 1 : count;
+            if (me >= few) return;
+            k1_1(call, me, few, (const int64_t *)call->at[1], (int64_t *)call->at[14]);
+            return;
+        }
+        case 3: {
+            const int few = n_batch*164 + 216 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // matmul_add_relu: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            k2(call, me, few, (const float *)call->at[0], (const float *)call->at[3], (const float *)call->at[4], (float *)call->at[15]);
+            return;
+        }
+        case 4: {
+            const int few = n_batch*72 + 72 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            k3(call, me, few, (const float *)call->at[15], (const float *)call->at[5], (float *)call->at[16]);
+            return;
+        }
+        case 5: {
+            const int few = n_batch*33 + 12 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // add_max_subtract: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            k4(call, me, few, (const float *)call->at[16], (const float *)call->at[6], (float *)call->at[17]);
+            return;
+        }
+        case 6: {
+            const int few = n_batch*99 + 43 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // exp_sum_log_add: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            k5(call, me, few, (const float *)call->at[17], (const int64_t *)call->at[14], (const int64_t *)call->at[13], (float *)call->at[18], call->at[20], call->at[21]);
+            return;
+        }
+        case 7: {
+            const int few = n_batch*99 + 43 < 262144 ? 1 : count;
+            if (me >= few) return;
+            k5_1(call, me, few, (float *)call->at[2], (float *)call->at[19], call->at[20], call->at[21]);
+            return;
+        }
+        case 8: {
+            if (me >= 1) return;
+            // multiply_add_subtract: SGD.2.bias tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+            k6(me, 1, (const float *)call->at[12], (const float *)call->at[19], (const float *)call->at[9], (const float *)call->at[6], (float *)call->at[12], (float *)call->at[6]);
+            return;
+        }
+        case 9: {
+            const int few = n_batch*72 + 72 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            k7(call, me, few, (const float *)call->at[18], (const float *)call->at[5], (float *)call->at[22]);
+            return;
+        }
+        case 10: {
+            const int few = n_batch*72 + 364 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // matmul_multiply_add_subtract: SGD.2.weight tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+            k8(call, me, few, (const float *)call->at[15], (const float *)call->at[18], (const float *)call->at[11], (const float *)call->at[9], (const float *)call->at[5], (float *)call->at[11], (float *)call->at[5]);
+            return;
+        }
+        case 11: {
+            const int few = n_batch*90 + 24 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // greater_where_sum: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            k9(call, me, few, (const float *)call->at[15], (const float *)call->at[22], (float *)call->at[15], (float *)call->at[23]);
+            return;
+        }
+        case 12: {
+            const int few = n_batch*152 + 964 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // matmul_multiply_add_subtract: SGD.0.weight tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+            k10(call, me, few, (const float *)call->at[0], (const float *)call->at[15], (const float *)call->at[8], (const float *)call->at[9], (const float *)call->at[3], (float *)call->at[8], (float *)call->at[3]);
+            return;
+        }
+        case 13: {
+            if (me >= 1) return;
+            // multiply_add_subtract: SGD.0.bias tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
+            k11(me, 1, (const float *)call->at[10], (const float *)call->at[23], (const float *)call->at[9], (const float *)call->at[4], (float *)call->at[10], (float *)call->at[4]);
+            return;
+        }
     }
 }
+const dg_part part0 = {14, run0};
 
 p0_weight, p0_bias, p2_weight, p2_bias, iteration, momentum_0_weight, lr, momentum_0_bias, momentum_2_weight, momentum_2_bias, = parameters
 c0, = constants

@@ -248,43 +248,73 @@ static void k6(dg_call *call, int64_t me, int64_t count, const float *a0, int64_
     }
 }
 
-void part0(dg_call *call, int me, int count) {
+static void run0(dg_call *call, int stage, int me, int count) {
     const int64_t n_n = call->size[0];
-    int few;
-    // multiply_max_isfinite_copy: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
-    few = n_n*216 + 19 < 262144 ? 1 : count;
-    if (me < few) k0(call, me, (const float *)call->at[0], (float *)call->at[5]);
-    dg_wait(call->barrier, count);
-    // greater_not_equal_sum: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
-    few = n_n*7 + 8 < 262144 ? 1 : count;
-    if (me < few) k1(call, me, few, (const int32_t *)call->at[1], call->at[9]);
-    dg_wait(call->barrier, count);
-    few = n_n*7 + 8 < 262144 ? 1 : count;
-    if (me < few) k1_1(me, few, (int64_t *)call->at[6], call->at[9]);
-    dg_wait(call->barrier, count);
-    // sum_add: tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
-    few = n_n*5 + 9 < 262144 ? 1 : count;
-    if (me < few) k2(call, me, few, (const int32_t *)call->at[1], call->at[10]);
-    dg_wait(call->barrier, count);
-    few = n_n*5 + 9 < 262144 ? 1 : count;
-    if (me < few) k2_1(me, few, (int64_t *)call->at[7], call->at[10]);
-    dg_wait(call->barrier, count);
-    // sum_divide: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
-    few = n_n*60 + 15 < 262144 ? 1 : count;
-    if (me < few) k3(call, me, few, (const float *)call->at[0], (float *)call->at[2]);
-    dg_wait(call->barrier, count);
-    // greater_any: tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
-    few = n_n*72 + 12 < 262144 ? 1 : count;
-    if (me < few) k4(call, me, few, (const float *)call->at[0], (uint8_t *)call->at[8]);
-    dg_wait(call->barrier, count);
-    // sum_divide_subtract_where: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
-    few = n_n*132 < 262144 ? 1 : count;
-    if (me < few) k5(call, me, few, (const float *)call->at[0], (float *)call->at[3]);
-    dg_wait(call->barrier, count);
-    // argmax: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
-    few = n_n*84 < 262144 ? 1 : count;
-    if (me < few) k6(call, me, few, (const float *)call->at[0], (int64_t *)call->at[4]);
+    switch (stage) {
+        case 0: {
+            const int few = n_n*216 + 19 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // multiply_max_isfinite_copy: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
+            k0(call, me, (const float *)call->at[0], (float *)call->at[5]);
+            return;
+        }
+        case 1: {
+            const int few = n_n*7 + 8 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // greater_not_equal_sum: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
+            k1(call, me, few, (const int32_t *)call->at[1], call->at[9]);
+            return;
+        }
+        case 2: {
+            const int few = n_n*7 + 8 < 262144 ? 1 : count;
+            if (me >= few) return;
+            k1_1(me, few, (int64_t *)call->at[6], call->at[9]);
+            return;
+        }
+        case 3: {
+            const int few = n_n*5 + 9 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // sum_add: tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
+            k2(call, me, few, (const int32_t *)call->at[1], call->at[10]);
+            return;
+        }
+        case 4: {
+            const int few = n_n*5 + 9 < 262144 ? 1 : count;
+            if (me >= few) return;
+            k2_1(me, few, (int64_t *)call->at[7], call->at[10]);
+            return;
+        }
+        case 5: {
+            const int few = n_n*60 + 15 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // sum_divide: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
+            k3(call, me, few, (const float *)call->at[0], (float *)call->at[2]);
+            return;
+        }
+        case 6: {
+            const int few = n_n*72 + 12 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // greater_any: tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
+            k4(call, me, few, (const float *)call->at[0], (uint8_t *)call->at[8]);
+            return;
+        }
+        case 7: {
+            const int few = n_n*132 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // sum_divide_subtract_where: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
+            k5(call, me, few, (const float *)call->at[0], (float *)call->at[3]);
+            return;
+        }
+        case 8: {
+            const int few = n_n*84 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // argmax: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
+            k6(call, me, few, (const float *)call->at[0], (int64_t *)call->at[4]);
+            return;
+        }
+    }
 }
+const dg_part part0 = {9, run0};
 
 
 

@@ -64,13 +64,19 @@ static void k0(dg_call *call, int64_t me, int64_t count, const float *a0, float 
     }
 }
 
-void part0(dg_call *call, int me, int count) {
+static void run0(dg_call *call, int stage, int me, int count) {
     const int64_t n_n = call->size[0];
-    int few;
-    // max_subtract_exp_multiply: tests/programs.py:40  y = dg.softmax(x)
-    few = n_n*155 < 262144 ? 1 : count;
-    if (me < few) k0(call, me, few, (const float *)call->at[0], (float *)call->at[1], (float *)call->at[2]);
+    switch (stage) {
+        case 0: {
+            const int few = n_n*155 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // max_subtract_exp_multiply: tests/programs.py:40  y = dg.softmax(x)
+            k0(call, me, few, (const float *)call->at[0], (float *)call->at[1], (float *)call->at[2]);
+            return;
+        }
+    }
 }
+const dg_part part0 = {1, run0};
 
 
 

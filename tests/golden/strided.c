@@ -74,24 +74,34 @@ static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, float 
     }
 }
 
-void part0(dg_call *call, int me, int count) {
+static void run0(dg_call *call, int stage, int me, int count) {
     const int64_t n_n = call->size[0];
-    int few;
-    // sum_divide: tests/programs.py:79  means = dg.mean(dg.windows(x, 1, 3, stride=2), -1)
-    few = n_n*60 < 262144 ? 1 : count;
-    if (me < few) k0(call, me, few, (const float *)call->at[0], (float *)call->at[1]);
-    dg_wait(call->barrier, count);
-    if (me == 0) {
-        // multiply: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None
-        k1(me, 1, (const float *)call->at[4], (const float *)call->at[1], (float *)call->at[5]);
-        // copy: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None
-        k2(me, 1, (const float *)call->at[5], (float *)call->at[2]);
+    switch (stage) {
+        case 0: {
+            const int few = n_n*60 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // sum_divide: tests/programs.py:79  means = dg.mean(dg.windows(x, 1, 3, stride=2), -1)
+            k0(call, me, few, (const float *)call->at[0], (float *)call->at[1]);
+            return;
+        }
+        case 1: {
+            if (me >= 1) return;
+            // multiply: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None
+            k1(me, 1, (const float *)call->at[4], (const float *)call->at[1], (float *)call->at[5]);
+            // copy: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None
+            k2(me, 1, (const float *)call->at[5], (float *)call->at[2]);
+            return;
+        }
+        case 2: {
+            const int few = ((n_n + 1)/2)*24 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // copy: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None
+            k3(call, me, few, (const float *)call->at[0], (float *)call->at[3]);
+            return;
+        }
     }
-    dg_wait(call->barrier, count);
-    // copy: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None
-    few = ((n_n + 1)/2)*24 < 262144 ? 1 : count;
-    if (me < few) k3(call, me, few, (const float *)call->at[0], (float *)call->at[3]);
 }
+const dg_part part0 = {3, run0};
 
 c0, = constants
 

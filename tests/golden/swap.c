@@ -61,19 +61,24 @@ static void k3(int64_t me, int64_t count, const float *a0, const float *a1, floa
     }
 }
 
-void part0(dg_call *call, int me, int count) {
+static void run0(dg_call *call, int stage, int me, int count) {
     (void)count;
-    if (me == 0) {
-        // add: tests/programs.py:90  return {"both": p + q}, {p: q, q: p + x, mean: 0.9 * mean + 0.1 * p}
-        k0(me, 1, (const float *)call->at[2], (const float *)call->at[3], (float *)call->at[1]);
-        // multiply_add: tests/programs.py:90  return {"both": p + q}, {p: q, q: p + x, mean: 0.9 * mean + 0.1 * p}
-        k1(me, 1, (const float *)call->at[4], (const float *)call->at[2], (float *)call->at[4]);
-        // copy: tests/programs.py:88  p, q = dg.Parameter(np.zeros(4, "f"), "p"), dg.Parameter(np.ones(4, "f"), "q")
-        k2(me, 1, (const float *)call->at[3], (float *)call->at[5]);
-        // add: tests/programs.py:90  return {"both": p + q}, {p: q, q: p + x, mean: 0.9 * mean + 0.1 * p}
-        k3(me, 1, (const float *)call->at[2], (const float *)call->at[0], (float *)call->at[3]);
+    switch (stage) {
+        case 0: {
+            if (me >= 1) return;
+            // add: tests/programs.py:90  return {"both": p + q}, {p: q, q: p + x, mean: 0.9 * mean + 0.1 * p}
+            k0(me, 1, (const float *)call->at[2], (const float *)call->at[3], (float *)call->at[1]);
+            // multiply_add: tests/programs.py:90  return {"both": p + q}, {p: q, q: p + x, mean: 0.9 * mean + 0.1 * p}
+            k1(me, 1, (const float *)call->at[4], (const float *)call->at[2], (float *)call->at[4]);
+            // copy: tests/programs.py:88  p, q = dg.Parameter(np.zeros(4, "f"), "p"), dg.Parameter(np.ones(4, "f"), "q")
+            k2(me, 1, (const float *)call->at[3], (float *)call->at[5]);
+            // add: tests/programs.py:90  return {"both": p + q}, {p: q, q: p + x, mean: 0.9 * mean + 0.1 * p}
+            k3(me, 1, (const float *)call->at[2], (const float *)call->at[0], (float *)call->at[3]);
+            return;
+        }
     }
 }
+const dg_part part0 = {1, run0};
 
 p, q, mean0, = parameters
 v0 = slot(0, (4,), 'float32')

@@ -85,30 +85,46 @@ static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, float 
     }
 }
 
-void part0(dg_call *call, int me, int count) {
+static void run0(dg_call *call, int stage, int me, int count) {
     const int64_t n_n = call->size[0];
-    int few;
-    // copy: tests/programs.py:70  left, right = x[:, :3], dg.flip(x[:, 3:], 1)
-    few = n_n*24 < 262144 ? 1 : count;
-    if (me < few) k0(call, me, few, (const float *)call->at[0], (float *)call->at[4]);
-    dg_wait(call->barrier, count);
-    // multiply_copy: tests/programs.py:71  turned = dg.permute_dims(left * right)
-    few = n_n*51 < 262144 ? 1 : count;
-    if (me < few) k1(call, me, few, (const float *)call->at[0], (const float *)call->at[0], (float *)call->at[5], (float *)call->at[1]);
-    dg_wait(call->barrier, count);
-    // add: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
-    few = n_n*27 < 262144 ? 1 : count;
-    if (me < few) k2(call, me, few, (const float *)call->at[4], (float *)call->at[4]);
-    dg_wait(call->barrier, count);
-    // concat: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
-    few = n_n*48 < 262144 ? 1 : count;
-    if (me < few) k3(call, me, few, (const float *)call->at[5], (const float *)call->at[4], (float *)call->at[2]);
-    dg_wait(call->barrier, count);
-    if (me == 0) {
-        // copy: tests/programs.py:73  return {"turned": turned, "whole": whole, "last": x[-1]}, None
-        k4(call, me, 1, (const float *)call->at[0], (float *)call->at[3]);
+    switch (stage) {
+        case 0: {
+            const int few = n_n*24 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // copy: tests/programs.py:70  left, right = x[:, :3], dg.flip(x[:, 3:], 1)
+            k0(call, me, few, (const float *)call->at[0], (float *)call->at[4]);
+            return;
+        }
+        case 1: {
+            const int few = n_n*51 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // multiply_copy: tests/programs.py:71  turned = dg.permute_dims(left * right)
+            k1(call, me, few, (const float *)call->at[0], (const float *)call->at[0], (float *)call->at[5], (float *)call->at[1]);
+            return;
+        }
+        case 2: {
+            const int few = n_n*27 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // add: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
+            k2(call, me, few, (const float *)call->at[4], (float *)call->at[4]);
+            return;
+        }
+        case 3: {
+            const int few = n_n*48 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // concat: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
+            k3(call, me, few, (const float *)call->at[5], (const float *)call->at[4], (float *)call->at[2]);
+            return;
+        }
+        case 4: {
+            if (me >= 1) return;
+            // copy: tests/programs.py:73  return {"turned": turned, "whole": whole, "last": x[-1]}, None
+            k4(call, me, 1, (const float *)call->at[0], (float *)call->at[3]);
+            return;
+        }
     }
 }
+const dg_part part0 = {5, run0};
 
 
 
