@@ -105,9 +105,9 @@ class Device:
         last.synchronize()
         return float(self.xp.cuda.get_elapsed_time(first, last)) * 1e-3
 
-    def module(self, source: str) -> Callable[[str], Function]:
+    def module(self, preamble: str, source: str) -> Callable[[str], Function]:
         """The functions of a source; CuPy keeps what it has compiled on disk."""
-        module = self.xp.RawModule(code=source, options=OPTIONS)
+        module = self.xp.RawModule(code=preamble + source, options=OPTIONS)
 
         def function(name: str) -> Function:
             found = module.get_function(name)

@@ -116,7 +116,7 @@ class CupyProgram:
         )
         preamble = "#define DG_WIDE\n" * wide + self.preamble
         raws = [spec for spec in self.specs.values() if isinstance(spec, Raw)]
-        module = device.module(preamble + "\n".join(s.source for s in raws)) if raws else None
+        module = device.module(preamble, "\n".join(s.source for s in raws)) if raws else None
         found: dict[str, Callable[..., None] | None] = {}
         for number, spec in self.specs.items():
             run: Callable[..., None] | None = None

@@ -54,10 +54,11 @@ Spec = Raw | Elementwise
 class Launcher(Device, Protocol):
     """A device that compiles and runs kernels.
 
-    Source is whole: nothing is included. Calls come in order, and return before the work is done.
+    Text is whole: nothing is included; a preamble is what comes before others' source too. Calls
+    come in order, and return before the work is done.
     """
 
-    def module(self, source: str) -> Callable[[str], Function]:
+    def module(self, preamble: str, source: str) -> Callable[[str], Function]:
         """The `__global__` functions of a source, by name."""
         ...
 

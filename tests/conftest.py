@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -13,8 +14,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from hostcuda.host import HostLauncher
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # workers share the cores: threads of BLAS would spin
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -106,14 +111,31 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     return check
 
 
-@pytest.fixture(params=["numpy", "native"])
+@pytest.fixture(params=["numpy", "native", "cupy"])
 def backend(request: pytest.FixtureRequest) -> str:
-    """Each backend that compiles and can run here."""
+    """Each backend that compiles and can run here; CUDA runs on this machine as C++."""
     from deepgraph import backends
 
-    if reason := backends.named(request.param).missing():
+    if request.param == "cupy":
+        request.getfixturevalue("host_cuda")
+    elif reason := backends.named(request.param).missing():
         pytest.skip(reason)
     return str(request.param)
+
+
+@pytest.fixture
+def host_cuda(monkeypatch: pytest.MonkeyPatch) -> HostLauncher:
+    """Run the cupy backend's kernels on this machine, as C++; see hostcuda/host.py."""
+    from hostcuda.host import HostLauncher
+
+    from deepgraph.backends import cupy
+
+    if shutil.which("g++") is None:
+        pytest.skip("no g++ here, which compiles CUDA text for this machine")
+    launcher = HostLauncher()
+    monkeypatch.setattr(cupy, "launcher", lambda: launcher)
+    monkeypatch.setattr(cupy.CupyBackend, "missing", lambda self: None)
+    return launcher
 
 
 @pytest.fixture
