@@ -9,6 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from graphs import random_graph
+from hostcuda.host import HostLauncher
 
 import deepgraph as dg
 from deepgraph.backends.numpy import NumpyBackend
@@ -83,6 +84,16 @@ def test_native_equals_reference(
     monkeypatch.setattr("deepgraph.backends.native._SMALL", 1)
     use_threads(2)
     check(seed, without, (5, 0, 70), native)
+
+
+@pytest.mark.parametrize("without", WITHOUT[:4], ids="-".join)
+@pytest.mark.parametrize("seed", SEEDS[:20])
+def test_cuda_equals_reference(
+    seed: int, without: tuple[str, ...], host_cuda: HostLauncher
+) -> None:
+    """In one of three orders of threads."""
+    host_cuda.order = seed % 3
+    check(seed, without, (5, 0, 70), "cupy")
 
 
 @pytest.mark.parametrize("threads", [1, 2])
