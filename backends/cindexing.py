@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack, nullcontext
-from typing import NamedTuple
 
 from deepgraph.backends.ccalls import CallWriter, template
 from deepgraph.backends.cfunction import parenthesised, times
 from deepgraph.backends.clike import memory_type, size
 from deepgraph.backends.cstrides import along, plus, shared, spread, typical
-from deepgraph.dims import Size, product, same
+from deepgraph.backends.indices import Check, broadcast, index_check, position, value_check
+from deepgraph.dims import product
 from deepgraph.dtypes import accumulator
 from deepgraph.expr import Expr, Strided, Type
 from deepgraph.schedule import contiguous
@@ -18,20 +18,10 @@ from deepgraph.schedule import contiguous
 _WIDE = 64  # elements of a row from which threads share its columns rather than the rows
 
 
-class _Check(NamedTuple):
-    """The load that holds indices, the first number past them, and the error of a bad one."""
-
-    load: int
-    n: Size
-    negative: bool  # may they count from the end?
-    error: str
-
-
 @template("check_index")
 def check_index(out: CallWriter) -> None:
     """The values, once all of them are known to be in range."""
-    error = f"lib.bad_value({_bad(out, 0)}, bad[2], {out.node.attr('what')!r})"
-    _checked(out, [_Check(0, out.node.attr("n"), False, error)])
+    _checked(out, [value_check(out.loads, out.node.attr("n"), out.node.attr("what"))])
     with out.function(), out.over(out.store.at, out.loads[0].at, share=True) as (to, at):
         out.put(to, out.value(0, at))
 
@@ -42,12 +32,12 @@ def take(out: CallWriter) -> None:
     k, y = out.node.attr("axis"), out.store.at
     x, at = out.loads[0].at, out.loads[1].at
     last = k + len(at.shape)
-    _checked(out, [_index(out, 1, x.shape[k], k)])
+    _checked(out, [index_check(out.loads, 1, x.shape[k], k)])
     strides = (*x.strides[:k], *[0] * len(at.shape), *x.strides[k + 1 :])
     lines = Strided(y.shape, strides, x.offset)
     with out.function(), out.over(y, lines, spread(at, y.shape, k, last), share=True) as found:
         to, line, place = found
-        out.add(f"const int64_t j = {_position(out, 1, place, x.shape[k])};")
+        out.add(f"const int64_t j = {position(1, place, x.shape[k])};")
         out.add(f"y0[{to}] = a0[{plus(line, times('j', x.strides[k]))}];")
 
 
@@ -55,12 +45,12 @@ def take(out: CallWriter) -> None:
 def flat_index(out: CallWriter) -> None:
     """The place in a row-major array, digit by digit."""
     sizes, y = out.node.attr("shape"), out.store.at
-    _checked(out, [_index(out, k, n, k) for k, n in enumerate(sizes)])
-    given = [_broadcast(a.at, y) for a in out.loads]
+    _checked(out, [index_check(out.loads, k, n, k) for k, n in enumerate(sizes)])
+    given = [broadcast(a.at, y) for a in out.loads]
     with out.function(), out.over(y, *given, share=True) as (to, *places):
         out.add("int64_t flat = 0;")
         for k, (place, n) in enumerate(zip(places, sizes, strict=True)):
-            out.add(f"flat = flat * {parenthesised(size(n))} + {_position(out, k, place, n)};")
+            out.add(f"flat = flat * {parenthesised(size(n))} + {position(k, place, n)};")
         out.put(to, "flat")
 
 
@@ -76,7 +66,7 @@ def scatter_add(out: CallWriter) -> None:
     node, k, n = out.node, out.node.attr("axis"), out.node.attr("size")
     x, at, y = out.loads[0].at, out.loads[1].at, out.store.at
     last = k + len(at.shape)
-    _checked(out, [_index(out, 1, n, k)])
+    _checked(out, [index_check(out.loads, 1, n, k)])
     rows = along(y, range(k, len(y.shape)))  # and their columns
     sums, name = (contiguous(rows.shape), "sums") if _sums(node) else (rows, "y0")
     wide = [a for a in range(1, len(rows.shape)) if typical(rows.shape[a]) >= _WIDE]
@@ -96,7 +86,7 @@ def scatter_add(out: CallWriter) -> None:
         with out.over(
             contiguous(at.shape), along(x, range(k, last)), at, starts=["", line], simd=False
         ) as (_, head, place):  # fmt: skip
-            out.add(f"const int64_t j = {_position(out, 1, place, n)};")
+            out.add(f"const int64_t j = {position(1, place, n)};")
             low, high = bounds.get(0, ("", ""))
             mine = out.out.braces(f"if (j >= {low} && j < {high})") if low else nullcontext()
             to_row = plus(start, times("j", sums.strides[0]))
@@ -109,28 +99,7 @@ def scatter_add(out: CallWriter) -> None:
                 out.put(to, f"sums[{from_}]")
 
 
-def _broadcast(at: Strided, y: Strided) -> Strided:
-    """As the axes of y, which align at the right, step through it."""
-    lead = len(y.shape) - len(at.shape)
-    strides = (0 if same(n, 1) else s for n, s in zip(at.shape, at.strides, strict=True))
-    return Strided(y.shape, (*[0] * lead, *strides), at.offset)
-
-
-def _position(out: CallWriter, load: int, at: str, n: Size) -> str:
-    return f"dg_position((int64_t)a{load}[{at}], {size(n)})"
-
-
-def _index(out: CallWriter, load: int, n: Size, axis: int) -> _Check:
-    negative = out.loads[load].value.dtype.kind == "i"
-    return _Check(load, n, negative, f"lib.bad_index({_bad(out, load)}, bad[2], {axis})")
-
-
-def _bad(out: CallWriter, load: int) -> str:
-    """The index that was found, which travels as int64."""
-    return "bad[1] % 2**64" if out.loads[load].value.dtype.name == "uint64" else "bad[1]"
-
-
-def _checked(out: CallWriter, checks: Sequence[_Check]) -> None:
+def _checked(out: CallWriter, checks: Sequence[Check]) -> None:
     """A function that finds whether an index is bad.
 
     A thread that meets one looks at all of them, so that whoever it is tells of the same one: of
@@ -142,13 +111,13 @@ def _checked(out: CallWriter, checks: Sequence[_Check]) -> None:
         for check in checks:
             at = out.loads[check.load].at
             with out.over(at, share=True, clauses=" reduction(|:bad)") as (place,):
-                out.add(f"bad |= dg_outside((int64_t)a{check.load}[{place}], {_range(check)});")
+                out.add(f"bad |= dg_outside((int64_t)a{check.load}[{place}], {check.range});")
         out.add("if (!__builtin_expect(bad, 0)) return;")
         for check in checks:
             number = out.check(check.error)
             access = out.loads[check.load]
             kind = memory_type(access.value.dtype)
-            with out.out.braces(""):
+            with out.out.braces(f"if ({size(product(access.at.shape))})"):
                 out.add(f"{kind} least = a{check.load}[{size(access.at.offset)}];")
                 out.add(f"{kind} greatest = least;")
                 with out.over(access.at, simd=False) as (place,):
@@ -156,10 +125,8 @@ def _checked(out: CallWriter, checks: Sequence[_Check]) -> None:
                         f"const {kind} j = a{check.load}[{place}];",
                         "least = j < least ? j : least;", "greatest = j > greatest ? j : greatest;",
                     )  # fmt: skip
-                found = f"{number}, (int64_t)least, (int64_t)greatest, {_range(check)}"
-                out.add(f"if (dg_refused(call, {found})) return;")
+                told = f"dg_told((int64_t)least, (int64_t)greatest, {check.range})"
+                out.add(f"const int64_t told = {told};")
+                with out.out.braces(f"if (dg_outside(told, {check.range}))"):
+                    out.add(f"dg_fault(call, {number}, told, {size(check.n)});", "return;")
 
-
-def _range(check: _Check) -> str:
-    n = size(check.n)
-    return f"{f'-{parenthesised(n)}' if check.negative else 0}, {n}"

@@ -9,9 +9,10 @@ from deepgraph.backends.cfunction import parenthesised, times
 from deepgraph.backends.clike import size
 from deepgraph.backends.cstrides import plus
 from deepgraph.dims import Size, product, same
+from deepgraph.expr import Strided
 from deepgraph.schedule import contiguous, same_strided
 
-_PRECISION = {"float16": 11, "bfloat16": 8, "float32": 24}
+PRECISION = {"float16": 11, "bfloat16": 8, "float32": 24}
 
 
 @template("philox_bits")
@@ -27,20 +28,20 @@ def philox_uniform(out: CallWriter) -> None:
     if name == "float64":
         _draw(out, lambda k: f"dg_long_uniform(dg_long_word(words, {k}))")
     else:
-        _draw(out, lambda k: f"dg_uniform(words[{k}], {_PRECISION[name]})")
+        _draw(out, lambda k: f"dg_uniform(words[{k}], {PRECISION[name]})")
 
 
 @template("philox_normal")
 def philox_normal(out: CallWriter) -> None:
     """All normals of some blocks, which then go to their places."""
     wide = out.node.dtype.name == "float64"
-    kind, name = ("double", "dg_long_normals") if wide else ("float", "dg_normals")
+    kind, name = ("double", "dg_draw_long_normals") if wide else ("float", "dg_draw_normals")
     _draw(out, lambda k: f"normals[{k}]", f"{kind} normals[DG_WORDS];", f"{name}(words, normals);")
 
 
 def _draw(out: CallWriter, value: Callable[[str], str], *made: str) -> None:
     """Blocks by the strip, each element of it by its place among them."""
-    out.include("philox.h")
+    out.include("draws.h")
     key, counter = (f"(uint64_t)a{k}[{size(a.at.offset)}]" for k, a in enumerate(out.loads))
     per = 2 if out.node.dtype.itemsize == 8 else 4
     total = size(product(out.node.shape))
@@ -52,22 +53,22 @@ def _draw(out: CallWriter, value: Callable[[str], str], *made: str) -> None:
                 f"const int64_t first = block * {per};",
                 f"const int64_t end = dg_min({high} * {per}, {total});",
                 f"const int64_t many = dg_min({per} * DG_BLOCKS, end - first);",
-                f"dg_philox({key}, {counter}, {out.node.attr('id')}u, block, words);", *made[-1:],
+                f"dg_draw({key}, {counter}, {out.node.attr('id')}u, block, words);", *made[-1:],
             )  # fmt: skip
             out.add("#pragma omp simd")
             with out.loop("k", "0", "many"):
-                out.put(_place(out), value("k"))
+                out.put(place_of(out.store.at, "first + k"), value("k"))
 
 
-def _place(out: CallWriter) -> str:
-    """Where element `first + k` lies, counted in row-major order."""
-    at, rows = out.store.at, contiguous(out.node.shape)
+def place_of(at: Strided, element: str) -> str:
+    """Where an element lies whose number counts in row-major order."""
+    rows = contiguous(at.shape)
     if same_strided(at, rows):
-        return "first + k"
+        return element
     terms = []
     for n, stride, step in zip(at.shape, at.strides, rows.strides, strict=True):
         if not same(n, 1):
-            terms.append(times(f"((first + k) / {_divisor(step)} % {_divisor(n)})", stride))
+            terms.append(times(f"(({element}) / {_divisor(step)} % {_divisor(n)})", stride))
     return plus(*terms)
 
 

@@ -150,7 +150,7 @@ def argmin(out: CallWriter) -> None:
 def _extreme(out: CallWriter, greatest: bool) -> None:
     """Steps on only to what is better, or to a NaN, from which nothing leads away."""
     x, dtype, axis = out.loads[0].at, out.loads[0].value.dtype, out.node.attr("axis")
-    kind, start = register_type(dtype), number(_worst(dtype, greatest), dtype)
+    kind, start = register_type(dtype), number(worst(dtype, greatest), dtype)
     best = _Best(out, kind, is_float(dtype), ">" if greatest else "<")
     with out.function():
         if axis is None:
@@ -210,7 +210,7 @@ class _Best(NamedTuple):
                     out.add("best = x;", "where = k;", "break;")
 
 
-def _worst(dtype: DType, greatest: bool) -> float:
+def worst(dtype: DType, greatest: bool) -> float:
     """What is better than no other value."""
     if is_float(dtype):
         return float("-inf") if greatest else float("inf")

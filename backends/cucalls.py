@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from deepgraph.backends.clike import loaded, size, stored
-from deepgraph.backends.cstrides import place
+from deepgraph.backends.cstrides import axes, place
 from deepgraph.backends.cuelements import THREADS, FunctionText, blocks, indices, wide_names
 from deepgraph.backends.launch import Extent, Launch, Raw
 from deepgraph.dims import Size, bind, product
@@ -71,10 +71,11 @@ class CallWriter:
             self._launches.append(Launch(each, tuple(arguments), rule))
 
     @contextmanager
-    def each(self, *extents: Size) -> Iterator[list[str]]:
+    def each(self, *extents: Size, order: Sequence[int] = ()) -> Iterator[list[str]]:
         """One more function, with a thread for each element of these extents; gives its indices.
 
-        They are named i0, i1 and so on, the last one that of neighbouring threads.
+        They are named i0, i1 and so on, the last one that of neighbouring threads unless an order
+        says which is.
         """
 
         def grid(sizes: Mapping[str, int]) -> tuple[Extent, Extent]:
@@ -83,8 +84,21 @@ class CallWriter:
         with self.function(grid):
             self.add("const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;")
             self.add(f"if (p >= {size(product(extents))}) return;")
-            self.add(*indices(range(len(extents)), extents, "p"))
+            self.add(*indices(order or range(len(extents)), extents, "p"))
             yield [f"i{k}" for k in range(len(extents))]
+
+    @contextmanager
+    def over(self, *ats: Strided) -> Iterator[list[str]]:
+        """One more function, with a thread for each element of arrays of one shape.
+
+        Neighbours are those of the first one's memory. Gives where the element of each lies.
+        """
+        found = axes(ats, {})
+        with self.each(*(axis.extent for axis in found)) as counters:
+            yield [
+                place([axis.strides[k] for axis in found], counters, at.offset)
+                for k, at in enumerate(ats)
+            ]
 
     def value(self, k: int, at: str) -> str:
         """An element of a load, in a register."""

@@ -6,7 +6,13 @@ import re
 from functools import cache
 
 from deepgraph.backends import Source, cucalls
-from deepgraph.backends import cumatmul as cumatmul  # these register templates
+from deepgraph.backends import cuindexing as cuindexing  # these register templates
+from deepgraph.backends import cumatmul as cumatmul
+from deepgraph.backends import cupooling as cupooling
+from deepgraph.backends import curandom as curandom
+from deepgraph.backends import cuscans as cuscans
+from deepgraph.backends import cushaping as cushaping
+from deepgraph.backends import cuwindows as cuwindows
 from deepgraph.backends.cucalls import CallWriter
 from deepgraph.backends.cuelements import FunctionText, widths
 from deepgraph.backends.cuelementwise import as_elementwise
