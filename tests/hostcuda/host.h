@@ -33,6 +33,12 @@ static inline uint32_t __shfl_xor_sync(unsigned mask, uint32_t value, int apart)
 static inline uint32_t __shfl_sync(unsigned mask, uint32_t value, int lane) {
   return host_exchange(mask, value, lane & 31, "__shfl_sync");
 }
+static inline unsigned __ballot_sync(unsigned mask, int holds) {
+  unsigned all = 0;
+  for (int lane = 0; lane < 32; lane++) all |= (unsigned)(host_exchange(mask, holds != 0, lane, "__ballot_sync") != 0) << lane;
+  return all;
+}
+static inline int __ffs(int bits) { return __builtin_ffs(bits); }
 
 /* Threads take turns: nothing comes between a load and a store. */
 template <class T> static inline T atomicAdd(T *at, T value) { T old = *at; *at = old + value; return old; }
