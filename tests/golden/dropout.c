@@ -1,5 +1,5 @@
 #include "loops.h"
-#include "philox.h"
+#include "draws.h"
 
 // philox_uniform: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
 // call over (n, 4)
@@ -12,7 +12,7 @@ static void k0(dg_call *call, int64_t me, int64_t count, const uint64_t *a0, con
         const int64_t first = block * 4;
         const int64_t end = dg_min(high0 * 4, n_n*4);
         const int64_t many = dg_min(4 * DG_BLOCKS, end - first);
-        dg_philox((uint64_t)a0[0], (uint64_t)a1[0], 1u, block, words);
+        dg_draw((uint64_t)a0[0], (uint64_t)a1[0], 1u, block, words);
         #pragma omp simd
         for (int64_t k = 0; k < many; k++) {
             y0[first + k] = dg_uniform(words[k], 24);
@@ -47,8 +47,8 @@ static void k2(dg_call *call, int64_t me, int64_t count, const uint64_t *a0, con
         const int64_t first = block * 4;
         const int64_t end = dg_min(high0 * 4, n_n*4);
         const int64_t many = dg_min(4 * DG_BLOCKS, end - first);
-        dg_philox((uint64_t)a0[0], (uint64_t)a1[0], 0u, block, words);
-        dg_normals(words, normals);
+        dg_draw((uint64_t)a0[0], (uint64_t)a1[0], 0u, block, words);
+        dg_draw_normals(words, normals);
         #pragma omp simd
         for (int64_t k = 0; k < many; k++) {
             y0[first + k] = normals[k];

@@ -24,7 +24,7 @@ static void k1(dg_call *call, int64_t me, int64_t count, const int64_t *a0) {
         bad |= dg_outside((int64_t)a0[i0], 0, 3);
     }
     if (!__builtin_expect(bad, 0)) return;
-    {
+    if (n_batch) {
         int64_t least = a0[0];
         int64_t greatest = least;
         for (int64_t i2 = 0; i2 < n_batch; i2++) {
@@ -32,7 +32,11 @@ static void k1(dg_call *call, int64_t me, int64_t count, const int64_t *a0) {
             least = j < least ? j : least;
             greatest = j > greatest ? j : greatest;
         }
-        if (dg_refused(call, 0, (int64_t)least, (int64_t)greatest, 0, 3)) return;
+        const int64_t told = dg_told((int64_t)least, (int64_t)greatest, 0, 3);
+        if (dg_outside(told, 0, 3)) {
+            dg_fault(call, 0, told, 3);
+            return;
+        }
     }
 }
 
