@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deepgraph.dims import pretty
-from deepgraph.dtypes import DEFAULT_FLOAT, DType, Scalar
+from deepgraph.dtypes import DEFAULT_FLOAT, DType, Scalar, promote
 from deepgraph.errors import DTypeError
 
 
@@ -64,6 +64,8 @@ def weak(value: Scalar, typed: Sequence[DType]) -> npt.NDArray[Any]:
 
 def weak_dtype(value: Scalar, typed: Sequence[DType]) -> DType:
     """The dtype a Python number takes beside operands of these dtypes."""
+    if typed and (together := promote(*typed)).name == "bfloat16":
+        return together  # beside which NumPy's own numbers are not weak
     return np.result_type(*typed, value)
 
 

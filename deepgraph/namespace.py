@@ -30,8 +30,9 @@ from numpy import (
 )
 
 from deepgraph.dims import Shape
-from deepgraph.dtypes import DType
+from deepgraph.dtypes import DType, promote
 from deepgraph.expr import Expr
+from deepgraph.literal import weak_dtype
 from deepgraph.ops.rules import broadcast
 
 __all__ = [
@@ -48,7 +49,10 @@ def result_type(*operands: Any) -> DType:
     >>> dg.result_type(dg.placeholder("x", (3,)), dg.int8, 2.0)
     dtype('float32')
     """
-    return np.result_type(*map(_dtype, operands))
+    found = list(map(_dtype, operands))
+    numbers = [n for n in found if type(n) in (builtins.bool, int, float)]
+    typed = [np.result_type(t) for t in found if type(t) not in (builtins.bool, int, float)]
+    return promote(*typed, *(weak_dtype(n, typed) for n in numbers))
 
 
 def can_cast(source: Any, to: Any) -> builtins.bool:

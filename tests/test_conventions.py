@@ -71,6 +71,9 @@ def test_code_for_any_array_library() -> None:
 def test_questions_about_dtypes_and_shapes() -> None:
     x, k = dg.placeholder("x", ("n", 1)), dg.placeholder("k", (3,), dg.int32)
     assert dg.result_type(x, 2.0) == dg.float32
+    half = dg.placeholder("half", (3,), "bfloat16")
+    assert dg.result_type(half, 2.0, 1) == (2 * half + 0.5).dtype == half.dtype
+    assert dg.compile(dg.gelu(half))(half=[0.0, 0.0, 0.0]).dtype == half.dtype
     assert dg.result_type(x, k) == (x + k).dtype == dg.float64
     assert dg.result_type(dg.uint8, dg.int8, True) == np.int16
     assert dg.can_cast(k, "int64")

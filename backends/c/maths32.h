@@ -185,7 +185,7 @@ DG_SCALAR float dg_erf_float32(float x) {
 DG_SCALAR float dg_turned_float32(float x, uint32_t *quarter) {
   int64_t exponent = dg_bits_float32(x) >> 23 & 0xff, row = exponent < 151 ? 0 : exponent - 151;
   double turns = x * dg_two_over_pi_upper[row], whole = turns + 0x1.8p52; /* exact */
-  double part = DG_FMA64(x, dg_two_over_pi_lower[row], turns - (whole - 0x1.8p52));
+  double part = DG_FMA64((double)x, dg_two_over_pi_lower[row], turns - (whole - 0x1.8p52));
   *quarter = (uint32_t)dg_bits_float64(whole);
   return (float)(part * 0x1.921fb54442d18p0);
 }

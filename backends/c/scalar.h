@@ -128,14 +128,14 @@ DG_SCALAR dg_bool dg_greater_equal_swapped(uint64_t x, int64_t y) { return dg_le
   DG_SCALAR T dg_round_##NAME(T x) { return rint##S(x); } \
   DG_SCALAR T dg_mod_##NAME(T x, T y) { \
     T r = fmod##S(x, y); \
-    T signed_like_y = r == 0 ? copysign##S(0, y) : (r < 0) != (y < 0) ? r + y : r; \
+    T signed_like_y = r == 0 ? copysign##S((T)0, y) : (r < 0) != (y < 0) ? r + y : r; \
     return y == 0 ? r : signed_like_y; \
   } \
   DG_SCALAR T dg_floordiv_##NAME(T x, T y) { \
     T r = fmod##S(x, y), exact = (x - r) / y; \
     T q = r != 0 && (r < 0) != (y < 0) ? exact - 1 : exact, below = floor##S(q); \
     T whole = q - below > (T)0.5 ? below + 1 : below; \
-    return y == 0 ? x / y : q == 0 ? copysign##S(0, x / y) : whole; \
+    return y == 0 ? x / y : q == 0 ? copysign##S((T)0, x / y) : whole; \
   }
 DG_DEFINE_REAL(float, f, float32)
 DG_DEFINE_REAL(double, , float64)
