@@ -30,6 +30,7 @@ CACHES = {  # where each library keeps what it compiled
     "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0",
     "TORCHINDUCTOR_CACHE_DIR": "{}/torch",
     "PYTENSOR_FLAGS": "base_compiledir={}/pytensor",
+    "CACHEDB": "{}/tinygrad.db",
 }
 _WARM, _CALLS = 3, 1000
 

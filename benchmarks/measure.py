@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 Row = dict[str, Any]  # columns by name; `suite` and `threads` are added
 OWN = "deepgraph"
-LIBRARIES = ("numpy", "scipy-openblas64", "torch", "jax", "pytensor", "numba", "numexpr")
+LIBRARIES = ("numpy", "scipy-openblas64", "torch", "jax", "pytensor", "tinygrad", "numba",
+             "numexpr")  # fmt: skip
 
 
 _ROUNDS = 5

@@ -103,6 +103,15 @@ def test_the_page_brings_every_stage_and_every_kernel(step: dg.Step) -> None:
     assert any("kernel" in n for n in declared["nodes"])  # told for nodes before there were any
 
 
+def test_lines_meet_the_sides_of_boxes_to_the_pixel(step: dg.Step) -> None:
+    for sheet in brought(step.history.to_html())["sheets"]:
+        boxes = [node["at"] for node in sheet["nodes"]]
+        for edge in sheet["edges"]:
+            _, top, _, tall = boxes[edge["tail"]]
+            assert edge["route"][1] == top + tall
+            assert edge["route"][-1] == boxes[edge["head"]][1]
+
+
 @pytest.mark.parametrize("backend", ["numpy", "native"])
 def test_parts_of_a_source_are_each_kernels_own(backend: str) -> None:
     source = dg.emit(dg.sum(dg.exp(dg.placeholder("x", ("n", 4)) @ np.ones((4, 4), "float32"))),

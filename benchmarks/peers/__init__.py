@@ -19,7 +19,7 @@ from benchmarks.formulas import Build
 from benchmarks.measure import OWN
 from benchmarks.nets import Step, Work
 
-MODULES = ("own", "numpy", "torch", "jax", "pytensor", "numba", "numexpr")
+MODULES = ("own", "numpy", "torch", "jax", "pytensor", "tinygrad", "numba", "numexpr")
 
 
 class Peer(NamedTuple):

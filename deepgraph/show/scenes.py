@@ -10,6 +10,7 @@ from typing import Any
 from deepgraph.expr import Expr
 from deepgraph.show.drawing import Drawing, Node
 from deepgraph.show.elide import elided
+from deepgraph.show.layered import Box
 from deepgraph.show.layers import folded
 from deepgraph.show.layout import Layout, layout
 from deepgraph.show.palette import NODES
@@ -55,7 +56,7 @@ class Scenes:
                 self._node(node, placed, k, keys[k], shown) for k, node in enumerate(shown.nodes)
             ],
             "kernels": [
-                {"at": _rounded(placed.clusters[c]), "title": _rounded(placed.titles[c][:2]),
+                {"at": _corners(placed.clusters[c]), "title": _rounded(placed.titles[c][:2]),
                  "lines": self._numbers(placed.headings[c].details), "number": cluster.number,
                  **({"heat": _hot(cluster.heat)} if cluster.heat else {})}
                 for c, cluster in enumerate(shown.clusters)
@@ -85,7 +86,7 @@ class Scenes:
     def _node(self, node: Node, placed: Layout, k: int, key: str, shown: Drawing) -> dict[str, Any]:
         text = placed.texts[k]
         made: dict[str, Any] = {
-            "at": _rounded(placed.nodes[k]), "kind": node.kind, "key": key,
+            "at": _corners(placed.nodes[k]), "kind": node.kind, "key": key,
             "label": self._numbers(text.labels), "details": self._numbers(text.details),
         }  # fmt: skip
         if NODES[node.kind].round:
@@ -124,6 +125,12 @@ def _occurrences(labels: Iterable[str]) -> list[str]:
 
 def _rounded(numbers: Sequence[float]) -> list[int]:
     return [round(n) for n in numbers]
+
+
+def _corners(box: Box) -> list[int]:
+    """Left, top, width and height, such that all four sides are where lines that meet them end."""
+    x, y = round(box.x), round(box.y)
+    return [x, y, round(box.x + box.width) - x, round(box.y + box.height) - y]
 
 
 def _hot(share: float) -> float:
