@@ -123,14 +123,19 @@ def _occurrences(labels: Iterable[str]) -> list[str]:
     return found
 
 
+def _pixel(at: float) -> int:
+    """The nearest whole number, the same for numbers that differ by errors of sums alone."""
+    return round(at + 1e-6)
+
+
 def _rounded(numbers: Sequence[float]) -> list[int]:
-    return [round(n) for n in numbers]
+    return [*map(_pixel, numbers)]
 
 
 def _corners(box: Box) -> list[int]:
     """Left, top, width and height, such that all four sides are where lines that meet them end."""
-    x, y = round(box.x), round(box.y)
-    return [x, y, round(box.x + box.width) - x, round(box.y + box.height) - y]
+    x, y = _pixel(box.x), _pixel(box.y)
+    return [x, y, _pixel(box.x + box.width) - x, _pixel(box.y + box.height) - y]
 
 
 def _hot(share: float) -> float:
