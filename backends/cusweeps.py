@@ -26,7 +26,7 @@ from deepgraph.sweeps import MOST_PARTS, PARTS_KEPT, Sweep, Sweeps
 
 _NONE: tuple[Extent, Extent] = (0, 0, 0), (0, 0, 0)
 _LARGE_ROW = 1 << 14  # elements from which a row takes the largest block
-_LARGEST = 1024  # threads of a block
+_LARGEST = 512  # threads of a block; for more the compiler spills registers
 _FULL = 1024  # blocks that keep a device busy
 _PART = 1 << 12  # elements of a row that are worth a block of their own
 

@@ -14,7 +14,7 @@ from deepgraph.expr import Type
 from deepgraph.nest import folds, register_dtype
 from deepgraph.schedule import Kernel
 
-MOST_PARTS = 1 << 10  # pieces of a row that blocks fold apart
+MOST_PARTS = 1 << 9  # pieces of a row that blocks fold apart
 PARTS_KEPT = 1 << 16  # parts of folds that are kept, where rows come in pieces
 
 
