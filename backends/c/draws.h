@@ -26,11 +26,11 @@ DG_FN void dg_draw(uint64_t key, uint64_t counter, uint32_t id, int64_t first, u
 }
 
 DG_FN void dg_draw_normals(const uint32_t *restrict words, float *restrict y) {
-  for (int i = 0; i < DG_WORDS; i += 2) dg_normals(words + i, y + i);
+  for (int i = 0; i < DG_WORDS / 2; i++) dg_normals(words + 2 * i, y + 2 * i);
 }
 
 DG_FN void dg_draw_long_normals(const uint32_t *restrict words, double *restrict y) {
-  for (int i = 0; i < DG_WORDS / 2; i += 2) dg_long_normals(words + 2 * i, y + i);
+  for (int i = 0; i < DG_WORDS / 4; i++) dg_long_normals(words + 4 * i, y + 2 * i);
 }
 
 #endif

@@ -1,9 +1,9 @@
-"""Operations that have a template in C, against the reference: dtypes, layouts, sizes, threads."""
+"""Calls that C and CUDA have a template for, against the reference: dtypes, layouts, sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +19,53 @@ Outputs = dict[str, Expr]
 
 DTYPES = ["bool", "int8", "uint32", "int64", "float16", "bfloat16", "float32"]
 INDICES = ["int8", "uint8", "int64", "uint64"]
-THREADS = [1, 2]
 
 
-@pytest.fixture(autouse=True)
-def strict(native: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Warnings of the compiler are errors, and the smallest kernel is shared by threads."""
-    monkeypatch.setenv("DEEPGRAPH_CFLAGS", "-Werror")
-    monkeypatch.setattr("deepgraph.backends.native._SMALL", 1)
+class Written(NamedTuple):
+    """A backend that writes calls as text, and how a step of it is run: each way in turn."""
+
+    backend: str
+    ways: Callable[[], Iterator[str]]
+
+    def check(self, outputs: Outputs, *feeds: Mapping[str, Array], ulps: int = 0) -> None:
+        """The same as the reference, each way, and no call of it a library's."""
+        step = self.compile(outputs)
+        oracle = dg.compile(outputs, backend="reference")
+        for given in feeds:
+            wanted = oracle(**given)
+            for way in self.ways():
+                found = step(**given)
+                for name, value in wanted.items():
+                    close(found[name], value, ulps, f"{name} by {way}")
+
+    def compile(self, *given: Any, **how: Any) -> dg.Step:
+        """A step of it; no call is a library's."""
+        step = dg.compile(*given, backend=self.backend, **how)
+        assert "lib." not in step.source.driver.replace("raise lib.", ""), step.source.driver
+        return step
+
+
+@pytest.fixture(params=["native", "cupy"])
+def written(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Written:
+    """C by one thread and by two; CUDA by threads in order, and in none."""
+    if request.param == "native":
+        request.getfixturevalue("native")
+        monkeypatch.setenv("DEEPGRAPH_CFLAGS", "-Werror")
+        monkeypatch.setattr("deepgraph.backends.native._SMALL", 1)  # threads share all kernels
+        return Written("native", _threads)
+    launcher = request.getfixturevalue("host_cuda")
+
+    def orders() -> Iterator[str]:
+        for launcher.order in (0, 2):
+            yield f"order {launcher.order}"
+
+    return Written("cupy", orders)
+
+
+def _threads() -> Iterator[str]:
+    for count in (1, 2):
+        with dg.config(threads=count):
+            yield f"{count} threads"
 
 
 def drawn(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Array:
@@ -35,20 +74,6 @@ def drawn(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Array
     high = 2 if dtype == "bool" else 4
     kind = ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype
     return rng.integers(low, high, shape).astype(kind)
-
-
-def check(outputs: Outputs, *feeds: Mapping[str, Array], ulps: int = 0) -> None:
-    """The same as the reference, by one thread and by two, and all of it in C."""
-    step = dg.compile(outputs, backend="native")
-    oracle = dg.compile(outputs, backend="reference")
-    assert "lib." not in step.source.driver.replace("raise lib.", ""), step.source.driver
-    for given in feeds:
-        wanted = oracle(**given)
-        for threads in THREADS:
-            with dg.config(threads=threads):
-                found = step(**given)
-            for name, value in wanted.items():
-                close(found[name], value, ulps, f"{name} by {threads}")
 
 
 def close(found: Array, wanted: Array, ulps: int, name: str) -> None:
@@ -70,7 +95,7 @@ def moved(y: Expr, *order: int) -> Expr:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_take_and_scatter_add(dtype: str) -> None:
+def test_take_and_scatter_add(written: Written, dtype: str) -> None:
     x = dg.placeholder("x", ("n", 3, "m"), dtype)
     t = dg.permute_dims(x, (2, 0, 1))
     i = dg.placeholder("i", ("k", 2), "int32")
@@ -91,14 +116,14 @@ def test_take_and_scatter_add(dtype: str) -> None:
         "middle back": dg.scatter_add(outputs["middle"], flat % 3, 3, 1),
     }
     rng = np.random.default_rng(1)
-    check(outputs | back, *(
+    written.check(outputs | back, *(
         {"x": drawn(rng, (n, 3, m), dtype), "i": rng.integers(-n, n, (k, 2)).astype(np.int32)}
         for n, m, k in ((5, 4, 3), (1, 130, 9), (70, 1, 50), (3, 7, 0))
     ))  # fmt: skip
 
 
 @pytest.mark.parametrize("dtype", INDICES)
-def test_indices_of_any_dtype(dtype: str) -> None:
+def test_indices_of_any_dtype(written: Written, dtype: str) -> None:
     i = dg.placeholder("i", ("k", 1), dtype)
     j = dg.placeholder("j", (6,), dtype)
     x = dg.placeholder("x", ("n", 4), "float32")
@@ -110,7 +135,7 @@ def test_indices_of_any_dtype(dtype: str) -> None:
     }
     rng = np.random.default_rng(2)
     low = 0 if dtype.startswith("u") else -4
-    check(outputs, *(
+    written.check(outputs, *(
         {"x": drawn(rng, (n, 4), "float32"), "i": rng.integers(0, n, (k, 1)).astype(dtype),
          "j": rng.integers(low, 4, 6).astype(dtype)}
         for n, k in ((7, 5), (100, 65), (4, 0))
@@ -130,35 +155,35 @@ def faults() -> Outputs:
 
 
 @pytest.mark.parametrize("name", ["take", "flat_index", "scatter_add", "check_index"])
-def test_a_bad_index_is_told_as_numpy_tells_it(name: str) -> None:
+def test_a_bad_index_is_told_as_numpy_tells_it(written: Written, name: str) -> None:
     """The least if it is too low, else the greatest, whichever thread meets it; and whose it is."""
     outputs = {k: v for k, v in faults().items() if k in (name, "fed")}
     rng = np.random.default_rng(3)
-    steps = [dg.compile(outputs, backend=b) for b in ("numpy", "native")]
+    steps = [dg.compile(outputs, backend="numpy"), written.compile(outputs)]
     for bad in ([100], [500, 100], [-1], [-101, 300], [-(2**63)], [2**63 - 1, -200]):
         i = rng.integers(0, 100, 3000)
         i[rng.choice(3000, len(bad), replace=False)] = bad
         x = rng.normal(size=(100, 3)).astype(np.float32)
         if bad == [-1] and name != "check_index":
             continue
-        said = []
-        for step in (steps[0], steps[1], steps[1]):
-            with dg.config(threads=1 + len(said) % 2), pytest.raises(IndexError) as caught:
-                step(x=x, i=i)
-            assert type(caught.value) is IndexError
-            said.append((str(caught.value), caught.value.__notes__[0].partition("\n")[2]))
-        assert said[0] == said[1] == said[2]
-        assert name in caught.value.__notes__[0]
+        for _ in written.ways():
+            said = []
+            for step in steps:
+                with pytest.raises(IndexError) as caught:
+                    step(x=x, i=i)
+                assert type(caught.value) is IndexError
+                said.append((str(caught.value), caught.value.__notes__[0].partition("\n")[2]))
+            assert said[0] == said[1]
+            assert name in caught.value.__notes__[0]
         i[:] = 1
         np.testing.assert_array_equal(*(step(x=x, i=i)[name] for step in steps))
 
 
-@pytest.mark.parametrize("threads", THREADS)
-def test_of_no_elements_any_index_is_bad(threads: int) -> None:
+def test_of_no_elements_any_index_is_bad(written: Written) -> None:
     x, i = dg.placeholder("x", ("n", 2)), dg.placeholder("i", ("k",), "uint64")
-    step = dg.compile(dg.take(x, i, 0), backend="native")
+    step = written.compile(dg.take(x, i, 0))
     empty = np.zeros((0, 2), np.float32)
-    with dg.config(threads=threads):
+    for _ in written.ways():
         assert step(x=empty, i=np.zeros(0, np.uint64)).shape == (0, 2)
         with pytest.raises(IndexError, match="index 3 is out of range: axis 0 has size 0"):
             step(x=empty, i=np.array([3, 3], np.uint64))
@@ -166,35 +191,35 @@ def test_of_no_elements_any_index_is_bad(threads: int) -> None:
             step(x=np.ones((4, 2), np.float32), i=np.array([3, 2**64 - 1], np.uint64))
 
 
-@pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("seed", range(3))
-def test_a_bad_index_updates_nothing(threads: int, seed: int) -> None:
+def test_a_bad_index_updates_nothing(written: Written, seed: int) -> None:
     """Neither what follows the check nor a parameter that the very kernel writes."""
     rng = np.random.default_rng(seed)
     p = dg.Parameter(np.zeros((40, 3), np.float32), name="p")
     q = dg.Parameter(np.zeros(3, np.float32), name="q")
     x, i = dg.placeholder("x", (50, 3)), dg.placeholder("i", (40,), "int64")
     rows = dg.take(x, i, 0)
-    step = dg.compile(dg.sum(rows), {p: rows, q: q + dg.sum(rows, 0)}, backend="native")
+    step = written.compile(dg.sum(rows), {p: rows, q: q + dg.sum(rows, 0)})
     given = rng.normal(size=(50, 3)).astype(np.float32)
     good = rng.integers(0, 50, 40)
     bad = good.copy()
     bad[rng.integers(40)] = 50
-    with dg.config(threads=threads):
-        for _ in range(50):
+    for _ in written.ways():
+        for _ in range(20):
             with pytest.raises(IndexError):
                 step(x=given, i=bad)
         assert not np.any(p.value)
         assert not np.any(q.value)
         step(x=given, i=good)
-    np.testing.assert_array_equal(p.value, given[good])
+        np.testing.assert_array_equal(p.value, given[good])
+        p.value, q.value = np.zeros_like(p.value), np.zeros_like(q.value)
 
 
 # Copies to parts.
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_copies_to_parts(dtype: str) -> None:
+def test_copies_to_parts(written: Written, dtype: str) -> None:
     x = dg.placeholder("x", ("n", 3, "m"), dtype)
     y = dg.placeholder("y", ("n", 3, "m"), dtype)
     b = dg.placeholder("b", ("n", 3, "m"), "bool")
@@ -219,7 +244,7 @@ def test_copies_to_parts(dtype: str) -> None:
     whole = x[:, 1:]
     outputs["back ordered"] = moved(OPS["unslice"](whole, x.shape, whole.attr("index")), 2, 0, 1)
     rng = np.random.default_rng(4)
-    check(outputs, *(
+    written.check(outputs, *(
         {"x": drawn(rng, (n, 3, m), dtype), "y": drawn(rng, (n, 3, m), dtype),
          "b": drawn(rng, (n, 3, m), "bool")}
         for n, m in ((4, 5), (1, 1), (40, 33), (3, 70), (0, 2))
@@ -227,7 +252,7 @@ def test_copies_to_parts(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_unwindows(dtype: str) -> None:
+def test_unwindows(written: Written, dtype: str) -> None:
     images = dg.placeholder("images", ("n", 3, 9, 8), dtype)
     line = dg.placeholder("line", (41,), dtype)
 
@@ -247,7 +272,7 @@ def test_unwindows(dtype: str) -> None:
         "batch": back(images, axes=(3, 1), kernel=2),
     }
     rng = np.random.default_rng(5)
-    check(outputs, *(
+    written.check(outputs, *(
         {"images": drawn(rng, (n, 3, 9, 8), dtype), "line": drawn(rng, (41,), dtype)}
         for n in (2, 1, 70, 0)
     ))  # fmt: skip
@@ -297,15 +322,15 @@ def images(dtype: str, layout: str, nans: bool = False) -> list[dict[str, Array]
     ("dtype", "layout"),
     [*LAID, ("bool", "batch"), ("int8", "rows"), ("uint64", "batch"), ("float16", "channels")],
 )
-def test_max_pool2d(dtype: str, layout: str) -> None:
+def test_max_pool2d(written: Written, dtype: str, layout: str) -> None:
     outputs = pooled(dtype, layout, lambda x, how: {"max": dg.max_pool2d(x, **how)})
-    check(outputs, *images(dtype, layout, nans="float" in dtype))
+    written.check(outputs, *images(dtype, layout, nans="float" in dtype))
 
 
 @pytest.mark.parametrize(
     ("dtype", "layout"), [*LAID, ("float16", "batch"), ("bfloat16", "rows"), ("float64", "rows")]
 )
-def test_max_pool2d_derivatives(dtype: str, layout: str) -> None:
+def test_max_pool2d_derivatives(written: Written, dtype: str, layout: str) -> None:
     def wanted(x: Expr, how: dict[str, Any]) -> Outputs:
         y = OPS["copy"](dg.max_pool2d(x, **how))
         g = y * 3 + 1
@@ -315,13 +340,13 @@ def test_max_pool2d_derivatives(dtype: str, layout: str) -> None:
             "jvp": OPS["max_pool2d_jvp"](t, x, y, **how),
         }
 
-    check(pooled(dtype, layout, wanted), *images(dtype, layout), ulps=8)
+    written.check(pooled(dtype, layout, wanted), *images(dtype, layout), ulps=8)
 
 
-def test_nan_of_a_window_receives_nothing() -> None:
+def test_nan_of_a_window_receives_nothing(written: Written) -> None:
     x = dg.placeholder("x", (1, 1, 4, 4))
     y = dg.max_pool2d(x, 2)
-    step = dg.compile(OPS["max_pool2d_grad"](dg.exp(y * 0), x, y, 2), backend="native")
+    step = written.compile(OPS["max_pool2d_grad"](dg.exp(y * 0), x, y, 2))
     given = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
     given[0, 0, 0, 0] = np.nan
     wanted = np.zeros((4, 4))
@@ -332,7 +357,7 @@ def test_nan_of_a_window_receives_nothing() -> None:
 @pytest.mark.parametrize(
     ("dtype", "layout"), [*LAID, ("int8", "batch"), ("float16", "rows"), ("bfloat16", "batch")]
 )
-def test_avg_pool2d(dtype: str, layout: str) -> None:
+def test_avg_pool2d(written: Written, dtype: str, layout: str) -> None:
     def wanted(x: Expr, how: dict[str, Any]) -> Outputs:
         found = {}
         for padded in (False, True):
@@ -346,14 +371,14 @@ def test_avg_pool2d(dtype: str, layout: str) -> None:
             }
         return found
 
-    check(pooled(dtype, layout, wanted), *images(dtype, layout), ulps=8)
+    written.check(pooled(dtype, layout, wanted), *images(dtype, layout), ulps=8)
 
 
 # Along an axis.
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_running_results_and_extremes(dtype: str) -> None:
+def test_running_results_and_extremes(written: Written, dtype: str) -> None:
     x = dg.placeholder("x", ("n", 5, "m"), dtype)
     t = dg.permute_dims(x, (2, 0, 1))
     a = dg.placeholder("a", ("n", 5, "m"), dtype)
@@ -372,11 +397,11 @@ def test_running_results_and_extremes(dtype: str) -> None:
     for n, m in ((4, 5), (1, 1), (3, 300), (300, 2)):
         given = {"x": drawn(rng, (n, 5, m), dtype), "a": drawn(rng, (n, 5, m), "bool")}
         feeds.append(given | {"a": given["a"].astype(given["x"].dtype)})
-    check(outputs, *feeds)
+    written.check(outputs, *feeds)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_the_first_nan_is_the_extreme(dtype: str) -> None:
+def test_the_first_nan_is_the_extreme(written: Written, dtype: str) -> None:
     x = dg.placeholder("x", ("n", "m"), dtype)
     both = (dg.argmax, dg.argmin)
     outputs = {f"{f.name} {axis}": f(x, axis) for f in both for axis in (0, 1, None)}
@@ -390,15 +415,14 @@ def test_the_first_nan_is_the_extreme(dtype: str) -> None:
         feeds.append({"x": given})
     feeds.append({"x": np.full((3, 4), -np.inf, dtype)})
     feeds.append({"x": np.full((3, 4), np.inf, dtype)})
-    check(outputs, *feeds)
+    written.check(outputs, *feeds)
 
 
 # Random draws.
 
 
-@pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("seed", [0, 2**64 - 3])
-def test_random_draws(seed: int, threads: int) -> None:
+def test_random_draws(written: Written, seed: int) -> None:
     """Words and uniforms bit for bit, normals to 4 units in the last place of each of the two."""
     x = dg.placeholder("x", ("n", 3), "float32")
     n = x.shape[0]
@@ -411,10 +435,12 @@ def test_random_draws(seed: int, threads: int) -> None:
             outputs[f"normal {id} {dtype}"] = dg.normal(shape, dtype=dtype)
     wide = dg.uniform((n, 3, 2))
     outputs["ordered"] = moved(wide, 2, 0, 1)
-    steps = [dg.compile(outputs, {}, backend=b, seed=seed) for b in ("native", "numpy")]
-    assert "lib." not in steps[0].source.driver
-    for n_ in (1, 5, 1000, 0):
-        with dg.config(threads=threads):
+    for _ in written.ways():
+        steps = [
+            written.compile(outputs, {}, seed=seed),
+            dg.compile(outputs, {}, backend="numpy", seed=seed),
+        ]
+        for n_ in (1, 5, 1000, 0):
             found, wanted = (step(x=np.ones((n_, 3), np.float32)) for step in steps)
-        for name, value in wanted.items():
-            close(found[name], value, 8 if name.startswith("normal") else 0, name)
+            for name, value in wanted.items():
+                close(found[name], value, 8 if name.startswith("normal") else 0, name)
