@@ -100,7 +100,7 @@ class CudaDriver(Driver):
             call = CallWriter(kernel, name, text, len(self.errors))
             template.write(call)
             self.includes |= dict.fromkeys(call.includes)
-            self.errors += call.checks
+            self.errors += [f"{error}  # of {name}" for error in call.checks]
             return call.raw()
         sweeps = self.plan.loops[kernel]
         assert isinstance(sweeps, Sweeps)

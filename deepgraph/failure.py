@@ -12,6 +12,7 @@ from deepgraph.provenance import at
 from deepgraph.schedule import Kernel, Schedule
 
 _KERNEL = "# "  # how a driver marks where a kernel's lines begin, and a kernel where a user's do
+_LATE = re.compile(r"# of k(\d+)$")  # and the kernel of an error that is only raised at the end
 
 
 def explain_failure(error: Exception, schedule: Schedule) -> None:
@@ -29,7 +30,9 @@ def explain_failure(error: Exception, schedule: Schedule) -> None:
     ]
     if not passed:
         return
+    late = _LATE.search(passed[0][-1])
     number = sum(line.lstrip().startswith(_KERNEL) for line in passed[0]) - 1
+    number = int(late[1]) if late else number
     if not 0 <= number < len(schedule.kernels):
         return
     kernel = schedule.kernels[number]
