@@ -59,12 +59,13 @@ class CallWriter:
 
     @contextmanager
     def function(
-        self, grid: Callable[..., tuple[Extent, Extent]], widths: Sequence[int] = ()
-    ) -> Iterator[None]:
+        self, grid: Callable[..., tuple[Extent, Extent]], widths: Sequence[int] = (),
+        hungry: bool = False,
+    ) -> Iterator[None]:  # fmt: skip
         """One more function, with a grid of its own: of known sizes, and before them of V."""
         name = f"{self.name}_{self._functions}" if self._functions else self.name
         self._functions += 1
-        with self.text.function(name, widths) as arguments:
+        with self.text.function(name, widths, hungry=hungry) as arguments:
             yield
         for width, each in wide_names(name, widths).items():
             rule = partial(grid, width) if widths else grid

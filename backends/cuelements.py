@@ -53,11 +53,11 @@ class FunctionText:
 
     @contextmanager
     def function(
-        self, name: str, widths: Sequence[int] = (), threads: int = THREADS
+        self, name: str, widths: Sequence[int] = (), threads: int = THREADS, hungry: bool = False
     ) -> Iterator[list[str]]:
         """One more function, or one for each of several `widths`, V; gives its arguments.
 
-        Then their names are those of `wide_name`.
+        Then their names are those of `wide_name`. A `hungry` one may have all registers.
         """
         outside, self.out = self.out, Lines()
         arguments: list[str] = []
@@ -67,7 +67,7 @@ class FunctionText:
         given = [p for p in self.parameters if p in mentioned]
         arguments += given
         head = ", ".join(self.parameters[p] + p for p in given)
-        bounds = f"__launch_bounds__({threads})"
+        bounds = f"__launch_bounds__({threads}{',1' * hungry})"
         if len(widths) < 2:
             with self.out.braces(f'extern "C" __global__ void {bounds} {name}({head})'):
                 self.out.add(*body)

@@ -66,7 +66,7 @@ class _Product:
         low = f"dg_stretch({k}, DG_DEPTH, blockIdx.y)" if parted else "0"
         high = f"dg_stretch({k}, DG_DEPTH, blockIdx.y + 1)" if parted else k
         together = [str(same(at.strides[-1], 1)).lower() for at in (self.x, self.y)]
-        with out.function(partial(self._grid, parted), _SIDES):
+        with out.function(partial(self._grid, parted), _SIDES, hungry=True):
             out.add(
                 f"__shared__ {kind} shared[2 * DG_DEPTH * (16 * V + 1)];",
                 f"const dg_index tiles = dg_tiles<V>({m}, {n});",

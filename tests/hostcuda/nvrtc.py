@@ -10,10 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 WHEEL = "nvidia-cuda-nvrtc-cu12"
-_USED = re.compile(
-    r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores, (\d+) bytes spill loads"
-    r".*?Used (\d+) registers(?:.*?(\d+) bytes smem)?", re.DOTALL,
-)  # fmt: skip
 
 
 class Used(NamedTuple):
@@ -62,13 +58,24 @@ def compiled(source: str, architecture: str, options: tuple[str, ...] = ()) -> C
         log = _text(nvrtc, program, "ProgramLog")
         if refused:
             raise RuntimeError(log)
-        used = {
-            name: Used(int(registers), int(stores) + int(loads), int(shared or 0))
-            for name, stores, loads, registers, shared in _USED.findall(log)
-        }
+        told = [part.split("'", 1) for part in log.split("Compiling entry function '")[1:]]
+        used = {name: _used(rest) for name, rest in told}
         return Compiled(used, _text(nvrtc, program, "PTX"))
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def _used(told: str) -> Used:
+    """What the compiler says of one kernel."""
+
+    def number(of: str) -> int:
+        found = re.search(rf"(\d+) {of}", told)
+        return int(found[1]) if found else 0
+
+    spilled = number("bytes spill stores") + number("bytes spill loads")
+    used = re.search(r"Used (\d+) registers", told)
+    assert used is not None, told
+    return Used(int(used[1]), spilled, number("bytes smem"))
 
 
 def _text(nvrtc: Any, program: ctypes.c_void_p, what: str) -> str:
