@@ -29,7 +29,9 @@ HERE = Path(__file__).parent
 CACHE = Path(os.environ.get("DEEPGRAPH_TEST_CACHE", Path(tempfile.gettempdir()) / "deepgraph-host"))
 FLAGS = ("-std=c++17", "-O1", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fwrapv",
          "-fno-strict-aliasing", f"-I{HERE}")  # fmt: skip
-_GLOBAL = re.compile(r'extern "C" __global__ void (?:__launch_bounds__\([\d,]+\) )?(\w+)\(([^)]*)\)')
+_GLOBAL = re.compile(
+    r'extern "C" __global__ void (?:__launch_bounds__\([\d,]+\) )?(\w+)\(([^)]*)\)'
+)
 _PAGE = mmap.PAGESIZE
 _C = {f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 _C |= {"bool": "bool", "float32": "float", "float64": "double"}
