@@ -8,14 +8,14 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hostcuda import nvrtc
+from hostcuda import cupy_text, nvrtc
 
 import deepgraph as dg
 from deepgraph import nn, optim, passes
 from deepgraph.backends.cudevice import OPTIONS
 from deepgraph.backends.cudriver import CudaDriver
 from deepgraph.backends.cupy import backend
-from deepgraph.backends.launch import Raw
+from deepgraph.backends.launch import Elementwise, Raw
 from deepgraph.backends.reference import value
 from deepgraph.compile import declare
 
@@ -30,11 +30,17 @@ def _compiler() -> None:
         pytest.skip(f"{nvrtc.WHEEL} is not installed")
 
 
-def module(outputs: Any, updates: Any = None, wide: bool = False) -> str:
-    """The text of all kernels in CUDA of a step, as a device's compiler gets it."""
+def driven(outputs: Any, updates: Any = None) -> CudaDriver:
+    """The driver of a step, all its kernels written."""
     graph, _ = declare(outputs, updates, None, 0)
     driver = CudaDriver(passes.run(graph, backend.target, value)["place"].value)
     driver.source()
+    return driver
+
+
+def module(outputs: Any, updates: Any = None, wide: bool = False) -> str:
+    """The text of all kernels in CUDA of a step, as a device's compiler gets it."""
+    driver = driven(outputs, updates)
     raws = [spec.source for spec in driver.specs.values() if isinstance(spec, Raw)]
     return "#define DG_WIDE\n" * wide + driver.preamble() + "\n".join(raws)
 
@@ -108,6 +114,29 @@ def test_in_place_nothing_is_loaded_as_if_nobody_wrote_it() -> None:
     found = checked(module({}, {w: w - 0.1 * g}), "sm_90").ptx_of("k0_v4")
     assert len(re.findall(r"ld\.global\.nc\.v4", found)) == 1  # of g
     assert len(re.findall(r"ld\.global\.v4", found)) == 1  # of w
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.filterwarnings("ignore:CUDA path could not be detected:UserWarning")
+def test_strided_kernels_as_cupy_writes_them(dtype: str, architecture: str) -> None:
+    cupy = pytest.importorskip("cupy", reason="cupy-cuda12x is not installed")
+    if cupy.__version__ != cupy_text.VERSION:
+        pytest.skip(f"CuPy {cupy.__version__} is not {cupy_text.VERSION}, whose insides this takes")
+    x, y = dg.placeholder("x", ("m", "n"), dtype), dg.placeholder("y", ("n", "m"), dtype)
+    flags = dg.placeholder("flags", ("n", "m", 3), "bool")
+    wide = dg.where(flags, dg.exp(x).T[:, :, None], y.shape[0])
+    driver = driven({"a": dg.exp(x).T * y + 1, "b": wide, "c": dg.sign(x.T) > y})
+    specs = [spec for spec in driver.specs.values() if isinstance(spec, Elementwise)]
+    assert len(specs) >= 2
+    for spec in specs:
+        kernel = cupy.ElementwiseKernel(
+            spec.inputs, spec.outputs, spec.operation, spec.name, preamble=driver.preamble()
+        )
+        operands = [tuple(p.split()) for p in f"{spec.inputs}, {spec.outputs}".split(", ")]
+        text = cupy_text.elementwise(kernel, operands, rank=3)
+        found = nvrtc.compiled(text, architecture, cupy_text.options(OPTIONS))
+        assert found.kernels[spec.name].spilled == 0
 
 
 def test_what_does_not_compile_is_told() -> None:
