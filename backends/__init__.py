@@ -81,7 +81,7 @@ class Backend(Protocol):
 
 
 NAMES = ("reference", "numpy", "native", "cupy")
-AUTO = ("native", "numpy")  # the order in which `auto` asks
+AUTO = ("cupy", "native", "numpy")  # the order in which `auto` asks
 
 
 def get(name: str) -> Backend:

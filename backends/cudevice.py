@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -16,24 +20,35 @@ from deepgraph.backends.launch import Elementwise, Extent, Function
 from deepgraph.errors import DTypeError
 
 # No fused multiply-add where the text has none: the bodies are those of `native`.
+_DRIVER = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 _DLPACK_CUDA = 2  # kDLCUDA
 OPTIONS = ("--std=c++17", "--fmad=false")
 
 
 def missing() -> str | None:
     """What keeps CuPy from running here, and what to install; None if nothing does."""
+    if find_spec("cupy") is None:
+        return 'CuPy is not installed: pip install "deepgraph-compiler[cuda12]"'
     try:
-        import cupy
-    except ImportError as error:
-        return f'CuPy is not installed ({error}): pip install "deepgraph-compiler[cuda12]"'
+        ctypes.CDLL(_DRIVER)  # to ask for it costs less than to import CuPy
+    except OSError:
+        return f"no NVIDIA driver is installed ({_DRIVER} is not found)"
     try:
+        cupy = _cupy()
         count = cupy.cuda.runtime.getDeviceCount()
-    except cupy.cuda.runtime.CUDARuntimeError as error:
-        return f"no NVIDIA driver answers ({error}): install one that supports CUDA 12"
+    except Exception as error:  # whatever a library that is broken or does not suit raises
+        return f"CuPy finds no GPU: {error}"
     if not count:
         return "there is no NVIDIA GPU"
     number = _number()
     return None if number < count else f"DEEPGRAPH_DEVICE is {number}, but there are {count} GPUs"
+
+
+def _cupy() -> Any:
+    with warnings.catch_warnings():  # it warns where it finds no CUDA headers
+        warnings.simplefilter("ignore")
+        import cupy
+    return cupy
 
 
 def _number() -> int:
@@ -59,9 +74,7 @@ class Device:
     """A GPU as a Launcher."""
 
     def __init__(self, number: int) -> None:
-        import cupy
-
-        self.xp = cupy
+        self.xp = cupy = _cupy()
         self.device = f"cuda:{number}"
         self._here = cupy.cuda.Device(number)
 
