@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ from deepgraph.passes.place import place
 from deepgraph.passes.prune import prune
 from deepgraph.passes.share import share
 from deepgraph.passes.simplify import simplify
+from deepgraph.plan import Plan
+from deepgraph.schedule import Schedule
 from deepgraph.target import Target
 
 
@@ -58,7 +60,17 @@ class Stages(dict[str, Stage]):
 def pipeline(
     target: Target, evaluate: Evaluate, hints: Mapping[str, int], donate: Collection[str]
 ) -> dict[str, Callable[[Any], Any]]:
-    """The passes by name, in the order they run; `simplify.2` sees what `lower` brought."""
+    """The passes by name, in the order they run; `simplify.2` sees what `lower` brought.
+
+    What `fuse` plans to compare it, and then takes, is planned once.
+    """
+    laid = cache(partial(layout, target=target))
+    ordered = cache(partial(order, target=target, hints=hints))
+    placed = cache(partial(place, target=target, donate=donate))
+
+    def plan(schedule: Schedule) -> Plan:
+        return placed(ordered(laid(schedule)))
+
     return {
         "share": partial(share, target=target),
         "fold": partial(fold, target=target, evaluate=evaluate),
@@ -67,10 +79,10 @@ def pipeline(
         "lower": partial(lower, target=target),
         "simplify.2": partial(simplify, target=target, evaluate=evaluate, stable=False),
         "own": partial(own, target=target),
-        "fuse": partial(fuse, target=target, hints=hints, donate=donate),
-        "layout": partial(layout, target=target),
-        "order": partial(order, target=target, hints=hints),
-        "place": partial(place, target=target, donate=donate),
+        "fuse": partial(fuse, target=target, hints=hints, donate=donate, plan=plan),
+        "layout": laid,
+        "order": ordered,
+        "place": placed,
     }
 
 

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from deepgraph.dims import Size, at_least, product, same
 from deepgraph.expr import Expr, Kind
 from deepgraph.graph import Graph
 from deepgraph.passes.kernels import Group, build, index_shape, result_axes, single, spread
 from deepgraph.passes.line import Item, Line
-from deepgraph.passes.peaks import Peak, made, needed, peaks, unfused
+from deepgraph.passes.peaks import Peak, made, needed, peaks, planned, unfused
 from deepgraph.passes.views import Alignments, Axes
+from deepgraph.plan import Plan
 from deepgraph.schedule import Schedule
 from deepgraph.target import Target
 
 
 def fuse(
     graph: Graph, target: Target, hints: Mapping[str, int] | None = None,
-    donate: Collection[str] = (),
+    donate: Collection[str] = (), plan: Callable[[Schedule], Plan] | None = None,
 ) -> Schedule:  # fmt: skip
     """Kernels of elementwise and reducing nodes, grown from consumers back to producers.
 
@@ -30,19 +32,20 @@ def fuse(
     sizes, nodes are grouped as they stand in the order in which `split` runs; then what runs at
     those peaks joins only what alone reads it, and if that does not help nothing; and so on, a few
     times, until at last all are left apart. The plan of `split` is made only where what it needs at
-    least does not settle the matter.
+    least does not settle the matter. `plan` gives the plan of a schedule.
     """
     hints = hints or {}
+    plan = plan or partial(planned, target=target, hints=hints, donate=donate)
     tasks = unfused(graph, hints)
     declared, run = computed(graph), [made(task) for task in tasks]
     limits, apart = None if donate else needed(tasks, graph, hints), None
     reserve: Counter[Expr] = Counter()
     for nodes in (declared, *[run] * _REPAIRS):
         fused = build(graph, _Fusion(graph, target, nodes, reserve).groups(), target)
-        found = peaks(fused, target, hints, donate)
+        found = peaks(plan(fused), target, hints)
         if apart is None and _above(found, limits):
             apart = split(graph, target)
-            limits = [peak.bytes for peak in peaks(apart, target, hints, donate)]
+            limits = [peak.bytes for peak in peaks(plan(apart), target, hints)]
         if not (above := _above(found, limits)):
             return fused
         if nodes is run:

@@ -48,15 +48,19 @@ class Peak(NamedTuple):
     nodes: frozenset[Expr]
 
 
-def peaks(
+def planned(
     schedule: Schedule, target: Target, hints: Hints, donate: Collection[str] = ()
-) -> list[Peak]:
+) -> Plan:
+    """The plan that comes of a schedule."""
+    return place(order(layout(schedule, target), target, hints), target, donate=donate)
+
+
+def peaks(plan: Plan, target: Target, hints: Hints) -> list[Peak]:
     """The arena's peak at each of the `samples`."""
-    plan = place(order(layout(schedule, target), target, hints), target, donate=donate)
     threads = 0 if target.atomic else 1  # the memory of a thread's own is like its registers
     when = times(plan.schedule, target)
     found = []
-    for sizes in samples(schedule.graph, hints):
+    for sizes in samples(plan.schedule.graph, hints):
         binding = plan.bind(sizes, threads)
         full = _fullest(binding.spans, binding.bytes)
         running = [k for k, span in when.items() if span.start <= full < span.stop]
