@@ -94,7 +94,7 @@ class FunctionWriter:
                 mentioned |= words([line])
         given = tuple(p for p in self.parameters if p in mentioned)
         head = ", ".join(self.parameters[p] + p for p in given) or "void"
-        with self.out.braces(f"static void {name}({head})"):
+        with self.out.braces(f"void {name}({head})"):
             self.out.add(*reversed(needed), *body)
         self.out.add("")
         self.functions.append(Function(name, given))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,13 @@ _C = {
 _HALVES = {"float16": "half", "bfloat16": "bfloat"}  # floats in registers, two bytes in memory
 
 
+@cache
 def register_type(dtype: DType) -> str:
     """The C type in which a value is computed."""
     return "float" if dtype.name in _HALVES else _C[dtype.name]
 
 
+@cache
 def memory_type(dtype: DType) -> str:
     """The C type of an element in memory.
 
@@ -36,14 +39,20 @@ def memory_type(dtype: DType) -> str:
     return f"dg_{_HALVES[dtype.name]}" if dtype.name in _HALVES else _C[dtype.name]
 
 
+@cache
+def _half(dtype: DType) -> str | None:
+    """The name of a float of two bytes."""
+    return _HALVES.get(dtype.name)
+
+
 def loaded(element: str, dtype: DType) -> str:
     """What brings an element of memory into a register."""
-    return f"dg_from_{_HALVES[dtype.name]}({element})" if dtype.name in _HALVES else element
+    return f"dg_from_{half}({element})" if (half := _half(dtype)) else element
 
 
 def stored(register: str, dtype: DType) -> str:
     """What an element of memory is given."""
-    return f"dg_to_{_HALVES[dtype.name]}({register})" if dtype.name in _HALVES else register
+    return f"dg_to_{half}({register})" if (half := _half(dtype)) else register
 
 
 def converted(text: str, given: DType, wanted: DType) -> str:
@@ -83,6 +92,7 @@ def size(value: Size) -> str:
     return code(value, size_name, "c")
 
 
+@cache
 def size_name(name: str) -> str:
     """What C calls a named size; other letters than ASCII's go by their numbers."""
     return "n_" + re.sub(r"[^A-Za-z0-9_]", lambda m: f"u{ord(m[0]):x}_", name)

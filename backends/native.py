@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -38,6 +39,10 @@ from deepgraph.schedule import Access, Kernel, contiguous
 from deepgraph.target import Target
 
 Array = npt.NDArray[Any]
+_RUN = "static void run"  # with which the text of a part begins
+_UNITS, _UNIT = 4, 30_000  # texts of C that are compiled side by side, at most; characters of one
+_DEFINED = re.compile(r"^(void \w+\(.*\)) {$", re.M)  # a function of a kernel
+_HIDDEN, _VISIBLE = "#pragma GCC visibility push(hidden)\n", "#pragma GCC visibility pop\n"
 # Bytes and operations, some ten microseconds of them: of a kernel that is not worth a second
 # thread, and of a step that keeps the interpreter's lock.
 _SMALL = 1 << 18
@@ -207,7 +212,7 @@ class NativeDriver(Driver):
                 body.add("return;")
         mentioned = words(body.lines)
         out = Lines()
-        with out.braces(f"static void run{k}(dg_call *call, int stage, int me, int count)"):
+        with out.braces(f"{_RUN}{k}(dg_call *call, int stage, int me, int count)"):
             for name, place in self.size_at.items():
                 if size_name(name) in mentioned:
                     out.add(f"const int64_t {size_name(name)} = call->size[{place}];")
@@ -239,6 +244,18 @@ class NativeDriver(Driver):
         return self.slots + int(home.key) if home.kind == "slot" else self.places[home.key]
 
 
+def units(source: Source) -> list[str]:
+    """The C of a step as texts that can be compiled side by side: kernels dealt out, then parts."""
+    head, *texts = source.kernels
+    count = sum(text.startswith(_RUN) for text in texts)
+    kernels, parts = texts[: len(texts) - count], texts[len(texts) - count :]
+    dealt = min(_UNITS, 1 + sum(map(len, kernels)) // _UNIT)
+    declared = [f"{line};" for text in kernels for line in _DEFINED.findall(text)]
+    found = ["\n".join([head, _HIDDEN, *kernels[k::dealt]]) for k in range(dealt)]
+    found[0] = "\n".join([found[0], *declared, _VISIBLE, *parts])
+    return found
+
+
 def _in_c(kernel: Kernel) -> bool:
     return kernel.kind != "call" or ccalls.found(kernel.body[0].node) is not None
 
@@ -254,9 +271,9 @@ class NativeProgram:
 
     def __init__(self, source: Source, plan: Plan) -> None:
         self.source, self.plan = source, plan
-        self.library = runtime.load("\n".join(source.kernels))
+        self.library = runtime.load(*units(source))
         self.code = compiled(source.driver, self)
-        self.parts = sum(text.startswith("static void run") for text in source.kernels)
+        self.parts = sum(text.startswith(_RUN) for text in source.kernels)
         first = source.driver.partition("def step(")[2].splitlines()[1:]
         lines = [line.strip() for line in first if line.strip() and line.strip()[0] != "#"]
         self.whole = [line.partition("(")[0] for line in lines] == ["part0"]
@@ -292,7 +309,7 @@ class NativeProgram:
         else:
             apart = NativeDriver(plan, apart=True)
             text = apart.source()
-            program = runtime.load("\n".join(text.kernels))
+            program = runtime.load(*units(text))
             code = compiled(timed(text.driver), self)
             count = len(apart.parts)
         for k in range(count):

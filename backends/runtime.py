@@ -129,9 +129,9 @@ def _tries(lock: threading.RLock) -> tuple[Callable[[], bool], Callable[[], None
     return partial(lock.acquire, False), lock.release
 
 
-def load(source: str) -> ctypes.CDLL:
-    """This C text, compiled or from the cache, as a library of this process."""
-    return ctypes.CDLL(str(toolchain.build(source)))
+def load(*texts: str) -> ctypes.CDLL:
+    """These texts of C, compiled or from the cache, as one library of this process."""
+    return ctypes.CDLL(str(toolchain.build(*texts)))
 
 
 def address(library: ctypes.CDLL, name: str) -> int:

@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -77,13 +79,15 @@ def missing() -> str | None:
     return None
 
 
-def build(text: str) -> Path:
-    """A shared library of this C text, compiled or from the cache.
+def build(*texts: str) -> Path:
+    """A shared library of these texts of C, compiled side by side or from the cache.
 
     Raises BackendError with what the compiler says and where the text was kept.
     """
     with_ = compiler()
-    return _library(with_, (*with_.flags, *_given_flags()), text)
+    flags = (*with_.flags, *_given_flags())
+    key = disk.key(*texts, *_headers(), *flags, with_.identity, processor())
+    return disk.entry(key, ".so", lambda path: _compile(with_.command, flags, texts, path))
 
 
 @cache
@@ -150,7 +154,7 @@ def _working(command: tuple[str, ...]) -> Compiler | str:
         version = _run([*command, "--version"]).stdout.partition("\n")[0]
         with tempfile.TemporaryDirectory() as folder:
             library = Path(folder, "probe.so")
-            _compile(command, flags, _PROBE, library)
+            _compile(command, flags, [_PROBE], library)
             if ctypes.CDLL(str(library)).deepgraph_answer(41) != 42:
                 raise BackendError("compiles to something that computes wrong")
         record.write_text(json.dumps({"version": version, "flags": flags}), encoding="utf-8")
@@ -174,15 +178,23 @@ def _accepted(command: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f for f in FLAGS if f == "-shared" or takes(f))
 
 
-def _library(with_: Compiler, flags: tuple[str, ...], text: str) -> Path:
-    key = disk.key(text, *_headers(), *flags, with_.identity, processor())
-    return disk.entry(key, ".so", lambda path: _compile(with_.command, flags, text, path))
-
-
-def _compile(command: tuple[str, ...], flags: tuple[str, ...], text: str, path: Path) -> None:
+def _compile(
+    command: tuple[str, ...], flags: Sequence[str], texts: Sequence[str], path: Path
+) -> None:
+    """One library of these texts, each of which is compiled by a process of its own."""
     darwin = ("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()
-    where = (f"-I{HEADERS}", "-x", "c", "-", "-o", str(path), *darwin, "-lm")
-    done = _run([*command, *flags, *where], text)
+    alone = [*command, *(f for f in flags if f != "-shared"), f"-I{HEADERS}", "-c", "-x", "c", "-"]
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+        objects = [os.path.join(folder, f"{k}.o") for k in range(len(texts))]
+        ends = pool.map(lambda made, text: _run([*alone, "-o", made], text), objects, texts)
+        for text, end in zip(texts, ends, strict=True):
+            _checked(end, text)
+        linked = _run([*command, *flags, *objects, "-o", str(path), *darwin, "-lm"])
+        _checked(linked, "\n".join(texts))
+
+
+def _checked(done: subprocess.CompletedProcess[str], text: str) -> None:
+    """Raise what a compiler says, if it failed."""
     if done.returncode:
         handle, kept = tempfile.mkstemp(".c", "deepgraph-")
         with open(handle, "w", encoding="utf-8") as file:

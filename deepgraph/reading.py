@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Literal
 
 from deepgraph import polynomial as poly
 from deepgraph.polynomial import Atom, Term, Terms
 
 
+@lru_cache(4096)
 def text(terms: Terms, rename: Callable[[str], str], target: Literal["python", "c"]) -> str:
     """The expression of a polynomial, `batch*784 + 3`, in Python or C; see `dims.code`."""
 

@@ -12,7 +12,7 @@ from deepgraph.expr import Expr, Kind
 from deepgraph.graph import Graph
 from deepgraph.passes.kernels import Group, build, index_shape, result_axes, single, spread
 from deepgraph.passes.line import Item, Line
-from deepgraph.passes.peaks import Peak, made, needed, peaks, planned, unfused
+from deepgraph.passes.peaks import Peak, made, needed, peaks, plan_of, unfused
 from deepgraph.passes.views import Alignments, Axes
 from deepgraph.plan import Plan
 from deepgraph.schedule import Schedule
@@ -35,7 +35,7 @@ def fuse(
     least does not settle the matter. `plan` gives the plan of a schedule.
     """
     hints = hints or {}
-    plan = plan or partial(planned, target=target, hints=hints, donate=donate)
+    plan = plan or partial(plan_of, target=target, hints=hints, donate=donate)
     tasks = unfused(graph, hints)
     declared, run = computed(graph), [made(task) for task in tasks]
     limits, apart = None if donate else needed(tasks, graph, hints), None

@@ -48,7 +48,7 @@ class Peak(NamedTuple):
     nodes: frozenset[Expr]
 
 
-def planned(
+def plan_of(
     schedule: Schedule, target: Target, hints: Hints, donate: Collection[str] = ()
 ) -> Plan:
     """The plan that comes of a schedule."""

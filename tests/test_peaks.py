@@ -13,7 +13,7 @@ from deepgraph.backends import reference
 from deepgraph.compile import declare
 from deepgraph.expr import Expr
 from deepgraph.passes.fuse import split
-from deepgraph.passes.peaks import needed, peaks, planned, samples, unfused
+from deepgraph.passes.peaks import needed, peaks, plan_of, samples, unfused
 from deepgraph.plan import Plan
 
 TARGET = backends.named("numpy").target
@@ -93,7 +93,7 @@ def test_what_is_needed_is_never_above_what_is_planned(seed: int) -> None:
     graph, _ = declare(outputs, updates, None, 0)
     graph = passes.run(graph, TARGET, reference.value, ("fuse",))["own"].value
     least = needed(unfused(graph, {}), graph, {})
-    found = [peak.bytes for peak in peaks(planned(split(graph, TARGET), TARGET, {}), TARGET, {})]
+    found = [peak.bytes for peak in peaks(plan_of(split(graph, TARGET), TARGET, {}), TARGET, {})]
     assert least is None or all(a <= b for a, b in zip(least, found, strict=True))
 
 

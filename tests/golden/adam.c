@@ -3,7 +3,7 @@
 
 // add_astype_pow_multiply: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // map over ()
-static void k0(int64_t me, const int64_t *a0, const float *a1, int64_t *y0, float *y1, float *y2) {
+void k0(int64_t me, const int64_t *a0, const float *a1, int64_t *y0, float *y1, float *y2) {
     if (me) return;
     const int64_t r0 = a0[0];
     const float r1 = a1[0];
@@ -27,13 +27,13 @@ static void k0(int64_t me, const int64_t *a0, const float *a1, int64_t *y0, floa
 
 // matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
 // call over (2, 3)
-static void k1(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
+void k1(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     dg_matmul_float32(call, me, count, 2, 3, 4, a0, 4, 1, a1, 3, 1, y0, 3, 1);
 }
 
 // add_multiply_sum_square: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // row over (2, 3)
-static void k2(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1, float *y2) {
+void k2(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1, float *y2) {
     double m6[3];
     const int64_t low = dg_share(3, 64, me, count);
     const int64_t high = dg_share(3, 64, me + 1, count);
@@ -69,7 +69,7 @@ static void k2(int64_t me, int64_t count, const float *a0, const float *a1, cons
 
 // multiply_add: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // map over (3,)
-static void k3(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0, float *y1) {
+void k3(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0, float *y1) {
     const int64_t low = dg_share(3, 64, me, count);
     const int64_t high = dg_share(3, 64, me + 1, count);
     const float r2 = a2[0];
@@ -89,7 +89,7 @@ static void k3(int64_t me, int64_t count, const float *a0, const float *a1, cons
 
 // sqrt_add_divide_subtract: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // map over (3,)
-static void k4(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0) {
+void k4(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0) {
     const int64_t low = dg_share(3, 64, me, count);
     const int64_t high = dg_share(3, 64, me + 1, count);
     const float r1 = a1[0];
@@ -109,7 +109,7 @@ static void k4(int64_t me, int64_t count, const float *a0, const float *a1, cons
 
 // matmul_multiply_add_square: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // call over (4, 3)
-static void k5_slice(const float *a0, const float *a1, const float *a2, float *y0, float *y1, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
+void k5_slice(const float *a0, const float *a1, const float *a2, float *y0, float *y1, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
     for (int64_t i0 = top; i0 < bottom; i0++) {
         #pragma omp simd
         for (int64_t i1 = left; i1 < right; i1++) {
@@ -130,7 +130,7 @@ static void k5_slice(const float *a0, const float *a1, const float *a2, float *y
     }
 }
 
-static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
+void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
     _Alignas(64) float tile[DG_TILE / sizeof(float)];
     const dg_slice s = dg_slice_of(4, 3, sizeof *tile, me, count);
     for (int64_t top = s.r0; top < s.r1; top += s.high) {
@@ -145,7 +145,7 @@ static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const 
 
 // multiply_sqrt_add_subtract: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // map over (12,)
-static void k6(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, const float *a4, float *y0) {
+void k6(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, const float *a4, float *y0) {
     const int64_t low = dg_share(12, 64, me, count);
     const int64_t high = dg_share(12, 64, me + 1, count);
     const float r0 = a0[0];

@@ -5,7 +5,7 @@
 
 // add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
 // map over ()
-static void k0(int64_t me, const int64_t *a0, int64_t *y0) {
+void k0(int64_t me, const int64_t *a0, int64_t *y0) {
     if (me) return;
     const int64_t r0 = a0[0];
     // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
@@ -15,7 +15,7 @@ static void k0(int64_t me, const int64_t *a0, int64_t *y0) {
 
 // check_index: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch,)
-static void k1(dg_call *call, int64_t me, int64_t count, const int64_t *a0) {
+void k1(dg_call *call, int64_t me, int64_t count, const int64_t *a0) {
     const int64_t n_batch = call->size[0];
     const int64_t low1 = dg_share(n_batch, 16, me, count);
     const int64_t high1 = dg_share(n_batch, 16, me + 1, count);
@@ -41,7 +41,7 @@ static void k1(dg_call *call, int64_t me, int64_t count, const int64_t *a0) {
     }
 }
 
-static void k1_1(dg_call *call, int64_t me, int64_t count, const int64_t *a0, int64_t *restrict y0) {
+void k1_1(dg_call *call, int64_t me, int64_t count, const int64_t *a0, int64_t *restrict y0) {
     const int64_t n_batch = call->size[0];
     const int64_t low4 = dg_share(n_batch, 16, me, count);
     const int64_t high4 = dg_share(n_batch, 16, me + 1, count);
@@ -53,7 +53,7 @@ static void k1_1(dg_call *call, int64_t me, int64_t count, const int64_t *a0, in
 
 // copy: tests/programs.py:28  x = dg.placeholder("x", ("batch", 1, 8, 8))
 // map over (64, batch)
-static void k2(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+void k2(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
     const int64_t n_batch = call->size[0];
     const int64_t low = dg_share(64, 1, me, count);
     const int64_t high = dg_share(64, 1, me + 1, count);
@@ -70,7 +70,7 @@ static void k2(dg_call *call, int64_t me, int64_t count, const float *a0, float 
 
 // conv2d: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch, 4, 8, 8)
-static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0, char *t0) {
+void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0, char *t0) {
     const int64_t n_batch = call->size[0];
     const dg_windows how = {
         .images = n_batch, .groups = 1, .in = 1, .out = 4,
@@ -83,7 +83,7 @@ static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const 
 
 // add_relu: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (4, batch*64)
-static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+void k4(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
     const int64_t n_batch = call->size[0];
     const int64_t low = dg_share(n_batch*64, 64, me, count);
     const int64_t high = dg_share(n_batch*64, 64, me + 1, count);
@@ -102,7 +102,7 @@ static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, const 
 
 // max_pool2d: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch, 4, 4, 4)
-static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, float *restrict y0) {
+void k5(dg_call *call, int64_t me, int64_t count, const float *a0, float *restrict y0) {
     const int64_t n_batch = call->size[0];
     const int64_t low0 = dg_share(n_batch, 16, me, count);
     const int64_t high0 = dg_share(n_batch, 16, me + 1, count);
@@ -126,14 +126,14 @@ static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, float 
 
 // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch, 3)
-static void k6(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
+void k6(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
     dg_matmul_float32(call, me, count, n_batch, 3, 64, a0, 1, n_batch, a1, 3, 1, y0, 3, 1);
 }
 
 // add_max_subtract: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // row over (batch, 3)
-static void k7(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+void k7(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
     const int64_t n_batch = call->size[0];
     const int64_t low = dg_share(n_batch, 1, me, count);
     const int64_t high = dg_share(n_batch, 1, me + 1, count);
@@ -167,7 +167,7 @@ static void k7(dg_call *call, int64_t me, int64_t count, const float *a0, const 
 
 // exp_sum_log_add: SGD.4.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
 // row over (batch, 3)
-static void k8(dg_call *call, int64_t me, int64_t count, const float *a0, const int64_t *a1, const int64_t *a2, float *y1, char *t0, char *t1) {
+void k8(dg_call *call, int64_t me, int64_t count, const float *a0, const int64_t *a1, const int64_t *a2, float *y1, char *t0, char *t1) {
     const int64_t n_batch = call->size[0];
     double *const m19 = (double *)(t0 + me * dg_padded(24));
     double *const m12 = (double *)(t1 + me * dg_padded(8));
@@ -220,7 +220,7 @@ static void k8(dg_call *call, int64_t me, int64_t count, const float *a0, const 
     }
 }
 
-static void k8_1(dg_call *call, int64_t me, int64_t count, const float *a3, const float *a4, float *y0, float *y2, char *t0, char *t1) {
+void k8_1(dg_call *call, int64_t me, int64_t count, const float *a3, const float *a4, float *y0, float *y2, char *t0, char *t1) {
     const int64_t n_batch = call->size[0];
     double *const m19 = (double *)(t0 + me * dg_padded(24));
     double *const m12 = (double *)(t1 + me * dg_padded(8));
@@ -253,14 +253,14 @@ static void k8_1(dg_call *call, int64_t me, int64_t count, const float *a3, cons
 
 // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch, 64)
-static void k9(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
+void k9(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
     dg_matmul_float32(call, me, count, n_batch, 64, 3, a0, 3, 1, a1, 1, 3, y0, 1, n_batch);
 }
 
 // matmul_multiply_subtract: SGD.4.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
 // call over (64, 3)
-static void k10_slice(const float *a0, const float *a1, const float *a2, float *y0, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
+void k10_slice(const float *a0, const float *a1, const float *a2, float *y0, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
     const float r0 = a0[0];
     for (int64_t i0 = top; i0 < bottom; i0++) {
         #pragma omp simd
@@ -275,7 +275,7 @@ static void k10_slice(const float *a0, const float *a1, const float *a2, float *
     }
 }
 
-static void k10(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0) {
+void k10(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0) {
     const int64_t n_batch = call->size[0];
     _Alignas(64) float tile[DG_TILE / sizeof(float)];
     const dg_slice s = dg_slice_of(64, 3, sizeof *tile, me, count);
@@ -291,7 +291,7 @@ static void k10(dg_call *call, int64_t me, int64_t count, const float *a0, const
 
 // max_pool2d_grad: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch, 4, 8, 8)
-static void k11(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *restrict y0) {
+void k11(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *restrict y0) {
     const int64_t n_batch = call->size[0];
     const int64_t low0 = dg_share(n_batch, 16, me, count);
     const int64_t high0 = dg_share(n_batch, 16, me + 1, count);
@@ -318,7 +318,7 @@ static void k11(dg_call *call, int64_t me, int64_t count, const float *a0, const
 
 // greater_where_sum_subtract: SGD.0.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
 // row over (4, batch*64)
-static void k12(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
+void k12(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
     const int64_t n_batch = call->size[0];
     const int64_t low = dg_share(4, 1, me, count);
     const int64_t high = dg_share(4, 1, me + 1, count);
@@ -351,7 +351,7 @@ static void k12(dg_call *call, int64_t me, int64_t count, const float *a0, const
 
 // conv2d_weight_grad: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (4, 1, 3, 3)
-static void k13(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0, char *t0, char *t1) {
+void k13(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0, char *t0, char *t1) {
     const int64_t n_batch = call->size[0];
     const dg_windows how = {
         .images = n_batch, .groups = 1, .in = 1, .out = 4,
@@ -363,7 +363,7 @@ static void k13(dg_call *call, int64_t me, int64_t count, const float *a0, const
 
 // multiply_subtract: SGD.0.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
 // map over (36,)
-static void k14(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
+void k14(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
     const int64_t low = dg_share(36, 64, me, count);
     const int64_t high = dg_share(36, 64, me + 1, count);
     const float r0 = a0[0];

@@ -3,7 +3,7 @@
 
 // philox_uniform: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
 // call over (n, 4)
-static void k0(dg_call *call, int64_t me, int64_t count, const uint64_t *a0, const uint64_t *a1, float *restrict y0) {
+void k0(dg_call *call, int64_t me, int64_t count, const uint64_t *a0, const uint64_t *a1, float *restrict y0) {
     const int64_t n_n = call->size[0];
     const int64_t low0 = dg_share((n_n*4 + 3) / 4, 64, me, count);
     const int64_t high0 = dg_share((n_n*4 + 3) / 4, 64, me + 1, count);
@@ -22,7 +22,7 @@ static void k0(dg_call *call, int64_t me, int64_t count, const uint64_t *a0, con
 
 // greater_equal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
 // map over (n*4,)
-static void k1(dg_call *call, int64_t me, int64_t count, const float *a0, uint8_t *y0) {
+void k1(dg_call *call, int64_t me, int64_t count, const float *a0, uint8_t *y0) {
     const int64_t n_n = call->size[0];
     const int64_t low = dg_share(n_n*4, 64, me, count);
     const int64_t high = dg_share(n_n*4, 64, me + 1, count);
@@ -37,7 +37,7 @@ static void k1(dg_call *call, int64_t me, int64_t count, const float *a0, uint8_
 
 // philox_normal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
 // call over (n, 4)
-static void k2(dg_call *call, int64_t me, int64_t count, const uint64_t *a0, const uint64_t *a1, float *restrict y0) {
+void k2(dg_call *call, int64_t me, int64_t count, const uint64_t *a0, const uint64_t *a1, float *restrict y0) {
     const int64_t n_n = call->size[0];
     const int64_t low0 = dg_share((n_n*4 + 3) / 4, 64, me, count);
     const int64_t high0 = dg_share((n_n*4 + 3) / 4, 64, me + 1, count);
@@ -58,7 +58,7 @@ static void k2(dg_call *call, int64_t me, int64_t count, const uint64_t *a0, con
 
 // multiply_add_tanh_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
 // map over (n*4,)
-static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const uint8_t *a2, float *y0, float *y1) {
+void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const uint8_t *a2, float *y0, float *y1) {
     const int64_t n_n = call->size[0];
     const int64_t low = dg_share(n_n*4, 64, me, count);
     const int64_t high = dg_share(n_n*4, 64, me + 1, count);
@@ -84,7 +84,7 @@ static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const 
 
 // add: tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
 // map over ()
-static void k4(int64_t me, const uint64_t *a0, uint64_t *y0) {
+void k4(int64_t me, const uint64_t *a0, uint64_t *y0) {
     if (me) return;
     const uint64_t r0 = a0[0];
     // tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"

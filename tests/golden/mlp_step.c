@@ -4,7 +4,7 @@
 
 // add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
 // map over ()
-static void k0(int64_t me, const int64_t *a0, int64_t *y0) {
+void k0(int64_t me, const int64_t *a0, int64_t *y0) {
     if (me) return;
     const int64_t r0 = a0[0];
     // tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
@@ -14,7 +14,7 @@ static void k0(int64_t me, const int64_t *a0, int64_t *y0) {
 
 // check_index: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch,)
-static void k1(dg_call *call, int64_t me, int64_t count, const int64_t *a0) {
+void k1(dg_call *call, int64_t me, int64_t count, const int64_t *a0) {
     const int64_t n_batch = call->size[0];
     const int64_t low1 = dg_share(n_batch, 16, me, count);
     const int64_t high1 = dg_share(n_batch, 16, me + 1, count);
@@ -40,7 +40,7 @@ static void k1(dg_call *call, int64_t me, int64_t count, const int64_t *a0) {
     }
 }
 
-static void k1_1(dg_call *call, int64_t me, int64_t count, const int64_t *a0, int64_t *restrict y0) {
+void k1_1(dg_call *call, int64_t me, int64_t count, const int64_t *a0, int64_t *restrict y0) {
     const int64_t n_batch = call->size[0];
     const int64_t low4 = dg_share(n_batch, 16, me, count);
     const int64_t high4 = dg_share(n_batch, 16, me + 1, count);
@@ -52,7 +52,7 @@ static void k1_1(dg_call *call, int64_t me, int64_t count, const int64_t *a0, in
 
 // matmul_add_relu: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch, 6)
-static void k2_slice(const float *a0, const float *a1, float *y0, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
+void k2_slice(const float *a0, const float *a1, float *y0, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
     for (int64_t i0 = top; i0 < bottom; i0++) {
         #pragma omp simd
         for (int64_t i1 = left; i1 < right; i1++) {
@@ -66,7 +66,7 @@ static void k2_slice(const float *a0, const float *a1, float *y0, int64_t top, i
     }
 }
 
-static void k2(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
+void k2(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
     const int64_t n_batch = call->size[0];
     _Alignas(64) float tile[DG_TILE / sizeof(float)];
     const dg_slice s = dg_slice_of(n_batch, 6, sizeof *tile, me, count);
@@ -82,14 +82,14 @@ static void k2(dg_call *call, int64_t me, int64_t count, const float *a0, const 
 
 // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch, 3)
-static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
+void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
     dg_matmul_float32(call, me, count, n_batch, 3, 6, a0, 6, 1, a1, 3, 1, y0, 3, 1);
 }
 
 // add_max_subtract: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // row over (batch, 3)
-static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+void k4(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
     const int64_t n_batch = call->size[0];
     const int64_t low = dg_share(n_batch, 1, me, count);
     const int64_t high = dg_share(n_batch, 1, me + 1, count);
@@ -123,7 +123,7 @@ static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, const 
 
 // exp_sum_log_add: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // row over (batch, 3)
-static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const int64_t *a1, const int64_t *a2, float *y1, char *t0, char *t1) {
+void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const int64_t *a1, const int64_t *a2, float *y1, char *t0, char *t1) {
     const int64_t n_batch = call->size[0];
     double *const m17 = (double *)(t0 + me * dg_padded(24));
     double *const m10 = (double *)(t1 + me * dg_padded(8));
@@ -176,7 +176,7 @@ static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, const 
     }
 }
 
-static void k5_1(dg_call *call, int64_t me, int64_t count, float *y0, float *y2, char *t0, char *t1) {
+void k5_1(dg_call *call, int64_t me, int64_t count, float *y0, float *y2, char *t0, char *t1) {
     const int64_t n_batch = call->size[0];
     double *const m17 = (double *)(t0 + me * dg_padded(24));
     double *const m10 = (double *)(t1 + me * dg_padded(8));
@@ -204,7 +204,7 @@ static void k5_1(dg_call *call, int64_t me, int64_t count, float *y0, float *y2,
 
 // multiply_add_subtract: SGD.2.bias tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
 // map over (3,)
-static void k6(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
+void k6(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
     const int64_t low = dg_share(3, 64, me, count);
     const int64_t high = dg_share(3, 64, me + 1, count);
     const float r2 = a2[0];
@@ -225,14 +225,14 @@ static void k6(int64_t me, int64_t count, const float *a0, const float *a1, cons
 
 // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch, 6)
-static void k7(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
+void k7(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_batch = call->size[0];
     dg_matmul_float32(call, me, count, n_batch, 6, 3, a0, 3, 1, a1, 1, 3, y0, 6, 1);
 }
 
 // matmul_multiply_add_subtract: SGD.2.weight tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
 // call over (6, 3)
-static void k8_slice(const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
+void k8_slice(const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
     const float r1 = a1[0];
     for (int64_t i0 = top; i0 < bottom; i0++) {
         #pragma omp simd
@@ -251,7 +251,7 @@ static void k8_slice(const float *a0, const float *a1, const float *a2, const fl
     }
 }
 
-static void k8(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, const float *a4, float *y0, float *y1) {
+void k8(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, const float *a4, float *y0, float *y1) {
     const int64_t n_batch = call->size[0];
     _Alignas(64) float tile[DG_TILE / sizeof(float)];
     const dg_slice s = dg_slice_of(6, 3, sizeof *tile, me, count);
@@ -267,7 +267,7 @@ static void k8(dg_call *call, int64_t me, int64_t count, const float *a0, const 
 
 // greater_where_sum: 0 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // row over (batch, 6)
-static void k9(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0, float *y1) {
+void k9(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0, float *y1) {
     const int64_t n_batch = call->size[0];
     double m4[256];
     const int64_t low = dg_share(6, 64, me, count);
@@ -299,7 +299,7 @@ static void k9(dg_call *call, int64_t me, int64_t count, const float *a0, const 
 
 // matmul_multiply_add_subtract: SGD.0.weight tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
 // call over (8, 6)
-static void k10_slice(const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
+void k10_slice(const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1, int64_t top, int64_t bottom, int64_t left, int64_t right, int64_t n_tile) {
     const float r1 = a1[0];
     for (int64_t i0 = top; i0 < bottom; i0++) {
         #pragma omp simd
@@ -318,7 +318,7 @@ static void k10_slice(const float *a0, const float *a1, const float *a2, const f
     }
 }
 
-static void k10(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, const float *a4, float *y0, float *y1) {
+void k10(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, const float *a4, float *y0, float *y1) {
     const int64_t n_batch = call->size[0];
     _Alignas(64) float tile[DG_TILE / sizeof(float)];
     const dg_slice s = dg_slice_of(8, 6, sizeof *tile, me, count);
@@ -334,7 +334,7 @@ static void k10(dg_call *call, int64_t me, int64_t count, const float *a0, const
 
 // multiply_add_subtract: SGD.0.bias tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
 // map over (6,)
-static void k11(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
+void k11(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, const float *a3, float *y0, float *y1) {
     const int64_t low = dg_share(6, 64, me, count);
     const int64_t high = dg_share(6, 64, me + 1, count);
     const float r2 = a2[0];

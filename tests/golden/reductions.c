@@ -2,7 +2,7 @@
 
 // multiply_max_isfinite_copy: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
 // fold over (n*12,)
-static void k0(dg_call *call, int64_t me, const float *a0, float *y0) {
+void k0(dg_call *call, int64_t me, const float *a0, float *y0) {
     const int64_t n_n = call->size[0];
     if (me) return;
     float f2 = (-INFINITY);
@@ -47,7 +47,7 @@ static void k0(dg_call *call, int64_t me, const float *a0, float *y0) {
 
 // greater_not_equal_sum: tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
 // fold over (n,)
-static void k1(dg_call *call, int64_t me, int64_t count, const int32_t *a0, char *t0) {
+void k1(dg_call *call, int64_t me, int64_t count, const int32_t *a0, char *t0) {
     const int64_t n_n = call->size[0];
     int64_t *const m3 = (int64_t *)(t0 + me * dg_padded(8));
     const int64_t low = dg_share(n_n, 64, me, count);
@@ -67,7 +67,7 @@ static void k1(dg_call *call, int64_t me, int64_t count, const int32_t *a0, char
     }
 }
 
-static void k1_1(int64_t me, int64_t count, int64_t *y0, char *t0) {
+void k1_1(int64_t me, int64_t count, int64_t *y0, char *t0) {
     int64_t *const m3 = (int64_t *)(t0 + me * dg_padded(8));
     if (me) return;
     for (int64_t other = 1; other < count; other++) {
@@ -81,7 +81,7 @@ static void k1_1(int64_t me, int64_t count, int64_t *y0, char *t0) {
 
 // sum_add: tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
 // fold over (n,)
-static void k2(dg_call *call, int64_t me, int64_t count, const int32_t *a0, char *t0) {
+void k2(dg_call *call, int64_t me, int64_t count, const int32_t *a0, char *t0) {
     const int64_t n_n = call->size[0];
     int64_t *const m1 = (int64_t *)(t0 + me * dg_padded(8));
     const int64_t low = dg_share(n_n, 64, me, count);
@@ -98,7 +98,7 @@ static void k2(dg_call *call, int64_t me, int64_t count, const int32_t *a0, char
     }
 }
 
-static void k2_1(int64_t me, int64_t count, int64_t *y0, char *t0) {
+void k2_1(int64_t me, int64_t count, int64_t *y0, char *t0) {
     int64_t *const m1 = (int64_t *)(t0 + me * dg_padded(8));
     if (me) return;
     for (int64_t other = 1; other < count; other++) {
@@ -113,7 +113,7 @@ static void k2_1(int64_t me, int64_t count, int64_t *y0, char *t0) {
 
 // sum_divide: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
 // fold over (n, 3, 4)
-static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+void k3(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
     const int64_t n_n = call->size[0];
     const int64_t low = dg_share(3, 1, me, count);
     const int64_t high = dg_share(3, 1, me + 1, count);
@@ -139,7 +139,7 @@ static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, float 
 
 // greater_any: tests/programs.py:100  "total": dg.sum(k) + 1, "any": dg.any(x > 1, 0),
 // fold over (n, 12)
-static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, uint8_t *y0) {
+void k4(dg_call *call, int64_t me, int64_t count, const float *a0, uint8_t *y0) {
     const int64_t n_n = call->size[0];
     dg_bool m2[256];
     const int64_t low = dg_share(12, 64, me, count);
@@ -168,7 +168,7 @@ static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, uint8_
 
 // sum_divide_subtract_where: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
 // fold over (n, 3, 4)
-static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+void k5(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
     const int64_t n_n = call->size[0];
     double m1[4];
     double m5[4];
@@ -214,7 +214,7 @@ static void k5(dg_call *call, int64_t me, int64_t count, const float *a0, float 
 
 // argmax: tests/programs.py:98  "mean": dg.mean(x, (0, 2)), "std": dg.std(x, 1, keepdims=True), "best": dg.argmax(x, -1),
 // call over (n, 3)
-static void k6(dg_call *call, int64_t me, int64_t count, const float *a0, int64_t *restrict y0) {
+void k6(dg_call *call, int64_t me, int64_t count, const float *a0, int64_t *restrict y0) {
     const int64_t n_n = call->size[0];
     const int64_t low0 = dg_share(n_n, 1, me, count);
     const int64_t high0 = dg_share(n_n, 1, me + 1, count);

@@ -2,7 +2,7 @@
 
 // max_subtract_exp_multiply: tests/programs.py:40  y = dg.softmax(x)
 // row over (n, 5)
-static void k0(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0, float *y1) {
+void k0(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0, float *y1) {
     const int64_t n_n = call->size[0];
     const int64_t low = dg_share(n_n, 1, me, count);
     const int64_t high = dg_share(n_n, 1, me + 1, count);

@@ -2,7 +2,7 @@
 
 // sum_divide: tests/programs.py:79  means = dg.mean(dg.windows(x, 1, 3, stride=2), -1)
 // fold over (n, 3, 3)
-static void k0(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+void k0(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
     const int64_t n_n = call->size[0];
     const int64_t low = dg_share(n_n, 1, me, count);
     const int64_t high = dg_share(n_n, 1, me + 1, count);
@@ -28,7 +28,7 @@ static void k0(dg_call *call, int64_t me, int64_t count, const float *a0, float 
 
 // multiply: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None
 // map over (3,)
-static void k1(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+void k1(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
     const int64_t low = dg_share(3, 64, me, count);
     const int64_t high = dg_share(3, 64, me + 1, count);
     #pragma omp simd
@@ -43,7 +43,7 @@ static void k1(int64_t me, int64_t count, const float *a0, const float *a1, floa
 
 // copy: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None
 // map over (2, 3)
-static void k2(int64_t me, int64_t count, const float *a0, float *y0) {
+void k2(int64_t me, int64_t count, const float *a0, float *y0) {
     const int64_t low = dg_share(3, 64, me, count);
     const int64_t high = dg_share(3, 64, me + 1, count);
     for (int64_t i0 = 0; i0 < 2; i0++) {
@@ -59,7 +59,7 @@ static void k2(int64_t me, int64_t count, const float *a0, float *y0) {
 
 // copy: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None
 // map over ((n + 1)//2, 3)
-static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+void k3(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
     const int64_t n_n = call->size[0];
     const int64_t low = dg_share((n_n + 1)/2, 1, me, count);
     const int64_t high = dg_share((n_n + 1)/2, 1, me + 1, count);

@@ -2,7 +2,7 @@
 
 // add: tests/programs.py:90  return {"both": p + q}, {p: q, q: p + x, mean: 0.9 * mean + 0.1 * p}
 // map over (4,)
-static void k0(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+void k0(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
     const int64_t low = dg_share(4, 64, me, count);
     const int64_t high = dg_share(4, 64, me + 1, count);
     #pragma omp simd
@@ -17,7 +17,7 @@ static void k0(int64_t me, int64_t count, const float *a0, const float *a1, floa
 
 // multiply_add: tests/programs.py:90  return {"both": p + q}, {p: q, q: p + x, mean: 0.9 * mean + 0.1 * p}
 // map over (4,)
-static void k1(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+void k1(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
     const int64_t low = dg_share(4, 64, me, count);
     const int64_t high = dg_share(4, 64, me + 1, count);
     #pragma omp simd
@@ -34,7 +34,7 @@ static void k1(int64_t me, int64_t count, const float *a0, const float *a1, floa
 
 // copy: tests/programs.py:88  p, q = dg.Parameter(np.zeros(4, "f"), "p"), dg.Parameter(np.ones(4, "f"), "q")
 // map over (4,)
-static void k2(int64_t me, int64_t count, const float *a0, float *y0) {
+void k2(int64_t me, int64_t count, const float *a0, float *y0) {
     const int64_t low = dg_share(4, 64, me, count);
     const int64_t high = dg_share(4, 64, me + 1, count);
     #pragma omp simd
@@ -48,7 +48,7 @@ static void k2(int64_t me, int64_t count, const float *a0, float *y0) {
 
 // add: tests/programs.py:90  return {"both": p + q}, {p: q, q: p + x, mean: 0.9 * mean + 0.1 * p}
 // map over (4,)
-static void k3(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
+void k3(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
     const int64_t low = dg_share(4, 64, me, count);
     const int64_t high = dg_share(4, 64, me + 1, count);
     #pragma omp simd

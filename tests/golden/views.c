@@ -2,7 +2,7 @@
 
 // copy: tests/programs.py:70  left, right = x[:, :3], dg.flip(x[:, 3:], 1)
 // map over (n, 3)
-static void k0(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+void k0(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
     const int64_t n_n = call->size[0];
     const int64_t low = dg_share(n_n, 1, me, count);
     const int64_t high = dg_share(n_n, 1, me + 1, count);
@@ -19,7 +19,7 @@ static void k0(dg_call *call, int64_t me, int64_t count, const float *a0, float 
 
 // multiply_copy: tests/programs.py:71  turned = dg.permute_dims(left * right)
 // map over (3, n)
-static void k1(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0, float *y1) {
+void k1(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *y0, float *y1) {
     const int64_t n_n = call->size[0];
     const int64_t low = dg_share(n_n, 64, me, count);
     const int64_t high = dg_share(n_n, 64, me + 1, count);
@@ -39,7 +39,7 @@ static void k1(dg_call *call, int64_t me, int64_t count, const float *a0, const 
 
 // add: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
 // map over (n*3,)
-static void k2(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+void k2(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
     const int64_t n_n = call->size[0];
     const int64_t low = dg_share(n_n*3, 64, me, count);
     const int64_t high = dg_share(n_n*3, 64, me + 1, count);
@@ -54,7 +54,7 @@ static void k2(dg_call *call, int64_t me, int64_t count, const float *a0, float 
 
 // concat: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
 // call over (n*6,)
-static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
+void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, float *restrict y0) {
     const int64_t n_n = call->size[0];
     const int64_t low1 = dg_share(n_n*3, 16, me, count);
     const int64_t high1 = dg_share(n_n*3, 16, me + 1, count);
@@ -72,7 +72,7 @@ static void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const 
 
 // copy: tests/programs.py:73  return {"turned": turned, "whole": whole, "last": x[-1]}, None
 // map over (6,)
-static void k4(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+void k4(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
     const int64_t n_n = call->size[0];
     const int64_t low = dg_share(6, 64, me, count);
     const int64_t high = dg_share(6, 64, me + 1, count);
