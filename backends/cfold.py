@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from deepgraph.backends.clike import number, register_type
 from deepgraph.dtypes import DType, is_float
 from deepgraph.expr import Expr
 from deepgraph.nest import register_dtype
+
+
+class Variable(NamedTuple):
+    """One that a fold runs in, and what it starts from."""
+
+    name: str
+    type: str
+    start: str
 
 
 class Fold:
@@ -54,10 +64,14 @@ class Fold:
 
     # In the innermost loop, fold r runs in s<r>; a NaN among its elements marks n<r>.
 
-    def short_start(self, r: int) -> list[str]:
+    def short_variables(self, r: int) -> list[Variable]:
         """The variables of the innermost loop."""
-        kind = register_type(self.short)
-        return [f"{kind} s{r} = {self.start(self.short)};"] + [f"int n{r} = 0;"] * self.nans
+        folded = Variable(f"s{r}", register_type(self.short), self.start(self.short))
+        return [folded] + [Variable(f"n{r}", "int", "0")] * self.nans
+
+    def short_start(self, r: int) -> list[str]:
+        """These variables, declared."""
+        return [f"{v.type} {v.name} = {v.start};" for v in self.short_variables(r)]
 
     def clauses(self, r: int) -> str:
         """How OpenMP may run the innermost loop in any order."""
@@ -71,6 +85,11 @@ class Fold:
         sign = ">" if self.ufunc == "maximum" else "<"
         marked = [f"n{r} |= {value} != {value};"] if self.nans else []
         return [f"s{r} = {value} {sign} s{r} ? {value} : s{r};", *marked]
+
+    def short_join(self, r: int) -> list[str]:
+        """What one lane came to, taken into another."""
+        both = [self.take(f"s{r}_of[l]", f"s{r}_of[half + l]")]
+        return both + [f"n{r}_of[l] |= n{r}_of[half + l];"] * self.nans
 
     def short_end(self, r: int) -> str:
         """What the innermost loop came to."""

@@ -37,13 +37,13 @@ class Lines:
         self.lines += ["    " * self._depth + line for line in lines]
 
     @contextmanager
-    def braces(self, head: str) -> Iterator[None]:
-        """A block after `head`."""
-        self.add(f"{head} {{".lstrip())
+    def braces(self, head: str, tail: str = "") -> Iterator[None]:
+        """A block after `head`, and what follows it."""
+        self.add(f"{head}{{" if not head or head.endswith("(") else f"{head} {{")
         self._depth += 1
         yield
         self._depth -= 1
-        self.add("}")
+        self.add(f"}}{tail}")
 
     def __str__(self) -> str:
         return "\n".join(self.lines)

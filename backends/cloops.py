@@ -20,7 +20,8 @@ from deepgraph.expr import Expr, Kind
 from deepgraph.nest import LANES, Block, Kept, Loop, Nest, Work, folds
 from deepgraph.schedule import Instr, contiguous
 
-_STRIP = 1024  # elements that a float accumulator adds up before a double takes over
+_STRIP = 4096  # elements that floats add up, in lanes, before a double takes over
+_MANY = 128  # elements from which a fold goes by lanes
 
 
 class LoopsWriter(FunctionWriter):
@@ -89,11 +90,16 @@ class LoopsWriter(FunctionWriter):
         return self.bounds.get(axis, whole)
 
     @contextmanager
-    def loop(self, name: str, low: str, high: str, step: int | str = 1) -> Iterator[None]:
+    def scope(self) -> Iterator[None]:
+        """What becomes a register here is none outside."""
         known = set(self.known)
-        with super().loop(name, low, high, step):
-            yield
+        yield
         self.known = known
+
+    @contextmanager
+    def loop(self, name: str, low: str, high: str, step: int | str = 1) -> Iterator[None]:
+        with self.scope(), super().loop(name, low, high, step):
+            yield
 
     @contextmanager
     def _strips(self, low: str, high: str, step: int) -> Iterator[None]:
@@ -130,30 +136,53 @@ class LoopsWriter(FunctionWriter):
         widens = any(self.folds[r].long != self.folds[r].short for r in along)
         lanes = self.nest.levels[loop.level].part == "lanes"
         extent = LANES if lanes else self.kernel.space[axis]
-        if widens and at_least(_STRIP, extent) is not True:
-            with self._strips(low, high, _STRIP):
-                self._simd(loop, along, axis, "s", "e")
-        elif along:
-            with self.out.braces(""):
-                self._simd(loop, along, axis, low, high)
-        else:
+        fold = self._simd if at_least(_MANY, extent) is True else self._by_lanes
+        if not along:
             self._simd(loop, along, axis, low, high)
+        elif widens and at_least(_STRIP, extent) is not True:
+            with self._strips(low, high, _STRIP):
+                fold(loop, along, axis, "s", "e")
+        else:
+            with self.out.braces(""):
+                fold(loop, along, axis, low, high)
 
     def _simd(self, loop: Loop, along: Sequence[int], axis: int, low: str, high: str) -> None:
         """Many elements at once, with what folds along the loop in variables of its own."""
-        clauses = ""
         for r in along:
             self.out.add(*self.folds[r].short_start(r))
-            clauses += self.folds[r].clauses(r)
-        self.out.add(f"#pragma omp simd{clauses}")
+        self.out.add(f"#pragma omp simd{''.join(self.folds[r].clauses(r) for r in along)}")
         with self.loop(f"i{axis}", low, high):
-            for item in loop.body:
-                assert isinstance(item, Work)
-                if item.adds and item.register in along:
-                    r = item.register
-                    self.out.add(*self.folds[r].short_take(r, self._added(r)))
-                else:
-                    self._work(item)
+            self._fold(loop, along)
+        self._end_short(along)
+
+    def _by_lanes(self, loop: Loop, along: Sequence[int], axis: int, low: str, high: str) -> None:
+        """As above, but with many variables for each fold, as each must wait for itself."""
+        variables = [v for r in along for v in self.folds[r].short_variables(r)]
+        for v in variables:
+            self.out.add(f"{v.type} {v.name}_of[DG_LANES];")
+        with self.loop("l", "0", "DG_LANES"):
+            self.out.add(*(f"{v.name}_of[l] = {v.start};" for v in variables))
+        with self.scope(), self.out.braces(f"DG_BY_LANES(i{axis}, {low}, {high},", ")"):
+            self.out.add(*(f"{v.type} {v.name} = {v.name}_of[l];" for v in variables))
+            self._fold(loop, along)
+            self.out.add(*(f"{v.name}_of[l] = {v.name};" for v in variables))
+        with self.out.braces("DG_JOIN_LANES(", ")"):
+            for r in along:
+                self.out.add(*self.folds[r].short_join(r))
+        self.out.add(*(f"const {v.type} {v.name} = {v.name}_of[0];" for v in variables))
+        self._end_short(along)
+
+    def _fold(self, loop: Loop, along: Sequence[int]) -> None:
+        """One element of a loop without loops."""
+        for item in loop.body:
+            assert isinstance(item, Work)
+            if item.adds and item.register in along:
+                r = item.register
+                self.out.add(*self.folds[r].short_take(r, self._added(r)))
+            else:
+                self._work(item)
+
+    def _end_short(self, along: Sequence[int]) -> None:
         for r in along:
             self.out.add(self.folds[r].take(self._sum(r), self.folds[r].short_end(r)))
 

@@ -16,4 +16,42 @@ DG_FN int64_t dg_share(int64_t n, int64_t step, int64_t me, int64_t count) {
   return me == count ? n : n / step * me / count * step;
 }
 
+/* Bytes of a vector register, and how many there are. */
+#if defined(__AVX512F__)
+enum { DG_VECTOR = 64, DG_REGISTERS = 32 };
+#elif defined(__AVX__)
+enum { DG_VECTOR = 32, DG_REGISTERS = 16 };
+#elif defined(__aarch64__)
+enum { DG_VECTOR = 16, DG_REGISTERS = 32 };
+#else
+enum { DG_VECTOR = 16, DG_REGISTERS = 16 };
+#endif
+
+/* A loop over i whose element l of each array of DG_LANES is its own to fold into: four vectors of floats, so that an
+   addition need not wait for the one before. The block stands twice, for whole turns and for what is left. */
+enum { DG_LANES = DG_VECTOR };
+#ifdef __clang__
+#define DG_LANES_APART _Pragma("omp simd")
+#define DG_LANES_UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#define DG_LANES_APART _Pragma("GCC ivdep")
+#define DG_LANES_UNROLLED _Pragma("GCC unroll 8")
+#endif
+#define DG_BY_LANES(i, low, high, ...) \
+  int64_t turn = (low); \
+  for (; turn + DG_LANES <= (high); turn += DG_LANES) \
+    DG_LANES_APART DG_LANES_UNROLLED for (int l = 0; l < DG_LANES; l++) { \
+      const int64_t i = turn + l; \
+      __VA_ARGS__ \
+    } \
+  _Pragma("omp simd") for (int l = 0; l < (high) - turn; l++) { \
+    const int64_t i = turn + l; \
+    __VA_ARGS__ \
+  }
+
+/* What the lanes came to, taken into the first of them: all by halves. */
+#define DG_JOIN_LANES(...) \
+  DG_LANES_UNROLLED for (int half = DG_LANES / 2; half; half /= 2) \
+    DG_LANES_APART for (int l = 0; l < half; l++) { __VA_ARGS__ }
+
 #endif

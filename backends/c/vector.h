@@ -4,16 +4,6 @@
 
 #include "loops.h"
 
-#if defined(__AVX512F__)
-enum { DG_VECTOR = 64, DG_REGISTERS = 32 };
-#elif defined(__AVX__)
-enum { DG_VECTOR = 32, DG_REGISTERS = 16 };
-#elif defined(__aarch64__)
-enum { DG_VECTOR = 16, DG_REGISTERS = 32 };
-#else
-enum { DG_VECTOR = 16, DG_REGISTERS = 16 };
-#endif
-
 /* Of functions whose loops depend on their callers' constants. */
 #define DG_INLINE static inline __attribute__((always_inline))
 

@@ -325,11 +325,14 @@ void k12(dg_call *call, int64_t me, int64_t count, const float *a0, const float 
     const float r2 = a2[0];
     for (int64_t i0 = low; i0 < high; i0++) {
         double f6 = 0.0;
-        for (int64_t s = 0; s < n_batch*64; s += 1024) {
-            const int64_t e = dg_min(s + 1024, n_batch*64);
-            float s6 = 0.0f;
-            #pragma omp simd reduction(+:s6)
-            for (int64_t i1 = s; i1 < e; i1++) {
+        for (int64_t s = 0; s < n_batch*64; s += 4096) {
+            const int64_t e = dg_min(s + 4096, n_batch*64);
+            float s6_of[DG_LANES];
+            for (int64_t l = 0; l < DG_LANES; l++) {
+                s6_of[l] = 0.0f;
+            }
+            DG_BY_LANES(i1, s, e, {
+                float s6 = s6_of[l];
                 const float r0 = a0[i0 * (n_batch*64) + i1];
                 const float r1 = a1[i0 * (n_batch*64) + i1];
                 // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -337,7 +340,12 @@ void k12(dg_call *call, int64_t me, int64_t count, const float *a0, const float 
                 const float r5 = r4 ? r1 : 0.0f;
                 y0[i0 * (n_batch*64) + i1] = r5;
                 s6 += r5;
-            }
+                s6_of[l] = s6;
+            })
+            DG_JOIN_LANES({
+                s6_of[l] += s6_of[half + l];
+            })
+            const float s6 = s6_of[0];
             f6 += s6;
         }
         const float r3 = a3[i0];

@@ -7,33 +7,54 @@ void k0(dg_call *call, int64_t me, const float *a0, float *y0) {
     if (me) return;
     float f2 = (-INFINITY);
     {
-        float s2 = (-INFINITY);
-        int n2 = 0;
-        #pragma omp simd reduction(max:s2) reduction(|:n2)
-        for (int64_t i0 = 0; i0 < n_n*12; i0++) {
+        float s2_of[DG_LANES];
+        int n2_of[DG_LANES];
+        for (int64_t l = 0; l < DG_LANES; l++) {
+            s2_of[l] = (-INFINITY);
+            n2_of[l] = 0;
+        }
+        DG_BY_LANES(i0, 0, n_n*12, {
+            float s2 = s2_of[l];
+            int n2 = n2_of[l];
             const float r0 = a0[i0];
             // tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
             const float r1 = r0 * 0.5f;
             s2 = r1 > s2 ? r1 : s2;
             n2 |= r1 != r1;
-        }
+            s2_of[l] = s2;
+            n2_of[l] = n2;
+        })
+        DG_JOIN_LANES({
+            s2_of[l] = dg_maximum(s2_of[l], s2_of[half + l]);
+            n2_of[l] |= n2_of[half + l];
+        })
+        const float s2 = s2_of[0];
+        const int n2 = n2_of[0];
         f2 = dg_maximum(f2, (n2 ? (float)NAN : s2));
     }
     const float r2 = f2;
     const dg_bool r3 = dg_isfinite(r2);
     const float r4 = r3 ? r2 : 0.0f;
     double f7 = 0.0;
-    for (int64_t s = 0; s < n_n*12; s += 1024) {
-        const int64_t e = dg_min(s + 1024, n_n*12);
-        float s7 = 0.0f;
-        #pragma omp simd reduction(+:s7)
-        for (int64_t i0 = s; i0 < e; i0++) {
+    for (int64_t s = 0; s < n_n*12; s += 4096) {
+        const int64_t e = dg_min(s + 4096, n_n*12);
+        float s7_of[DG_LANES];
+        for (int64_t l = 0; l < DG_LANES; l++) {
+            s7_of[l] = 0.0f;
+        }
+        DG_BY_LANES(i0, s, e, {
+            float s7 = s7_of[l];
             const float r0 = a0[i0];
             const float r1 = r0 * 0.5f;
             const float r5 = r1 - r4;
             const float r6 = dg_exp(r5);
             s7 += r6;
-        }
+            s7_of[l] = s7;
+        })
+        DG_JOIN_LANES({
+            s7_of[l] += s7_of[half + l];
+        })
+        const float s7 = s7_of[0];
         f7 += s7;
     }
     const float r7 = f7;
@@ -54,15 +75,23 @@ void k1(dg_call *call, int64_t me, int64_t count, const int32_t *a0, char *t0) {
     const int64_t high = dg_share(n_n, 64, me + 1, count);
     m3[0] = INT64_C(0);
     {
-        int64_t s3 = INT64_C(0);
-        #pragma omp simd reduction(+:s3)
-        for (int64_t i0 = low; i0 < high; i0++) {
+        int64_t s3_of[DG_LANES];
+        for (int64_t l = 0; l < DG_LANES; l++) {
+            s3_of[l] = INT64_C(0);
+        }
+        DG_BY_LANES(i0, low, high, {
+            int64_t s3 = s3_of[l];
             const int32_t r0 = a0[i0];
             // tests/programs.py:99  "logsumexp": dg.logsumexp(x * 0.5), "count": dg.count_nonzero(k > 2),
             const dg_bool r1 = dg_greater(r0, (int32_t)2);
             const dg_bool r2 = dg_not_equal(dg_to_int64(r1), INT64_C(0));
             s3 += r2;
-        }
+            s3_of[l] = s3;
+        })
+        DG_JOIN_LANES({
+            s3_of[l] += s3_of[half + l];
+        })
+        const int64_t s3 = s3_of[0];
         m3[0] += s3;
     }
 }
@@ -88,12 +117,20 @@ void k2(dg_call *call, int64_t me, int64_t count, const int32_t *a0, char *t0) {
     const int64_t high = dg_share(n_n, 64, me + 1, count);
     m1[0] = INT64_C(0);
     {
-        int64_t s1 = INT64_C(0);
-        #pragma omp simd reduction(+:s1)
-        for (int64_t i0 = low; i0 < high; i0++) {
+        int64_t s1_of[DG_LANES];
+        for (int64_t l = 0; l < DG_LANES; l++) {
+            s1_of[l] = INT64_C(0);
+        }
+        DG_BY_LANES(i0, low, high, {
+            int64_t s1 = s1_of[l];
             const int32_t r0 = a0[i0];
             s1 += r0;
-        }
+            s1_of[l] = s1;
+        })
+        DG_JOIN_LANES({
+            s1_of[l] += s1_of[half + l];
+        })
+        const int64_t s1 = s1_of[0];
         m1[0] += s1;
     }
 }
