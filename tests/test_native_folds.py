@@ -40,20 +40,20 @@ def test_what_a_line_of_the_user_says_is_a_comment_alone(native: str) -> None:
     assert found[1] == 8
 
 
-@pytest.mark.parametrize("rows", [1, 3])
-@pytest.mark.parametrize("size", [127, 128, 191, 1000, 4097, 10_000])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
-@pytest.mark.parametrize("fold", ["sum", "prod", "max", "min", "argmax", "any", "all"])
-def test_a_fold_by_lanes(fold: str, dtype: str, size: int, rows: int, native: str) -> None:
+@pytest.mark.parametrize("fold", ["sum", "prod", "max", "min", "any"])
+def test_a_fold_by_lanes(fold: str, dtype: str, native: str) -> None:
     """Whole turns of all lanes, what is left, and an odd one at either end or between."""
-    rng = np.random.default_rng(size)
-    given = rng.choice([1, -1], (rows, size)) if fold == "prod" else rng.integers(-9, 9, (rows, size))
-    given = given.astype(dtype)
-    x = dg.placeholder("x", ("n", size), dtype)
+    x = dg.placeholder("x", ("n", "size"), dtype)
     step = dg.compile(getattr(dg, fold)(x, axis=1), backend=native)
-    for odd in (1, 100, np.nan if dtype != "int32" else -100):
-        for place in (0, size // 2, size - 1):
-            row = given.copy()
-            row[:, place] = odd
-            wanted = getattr(np, fold)(row, axis=1, **{"dtype": dtype} if fold == "sum" else {})
-            np.testing.assert_array_equal(step(x=row), wanted)
+    for size in (1, 127, 128, 191, 1000, 4097, 10_000):
+        rng = np.random.default_rng(size)
+        ones, numbers = rng.choice([1, -1], (3, size)), rng.integers(-9, 9, (3, size))
+        given = (ones if fold == "prod" else numbers).astype(dtype)
+        for odd in (0, 100, -100 if dtype == "int32" else np.nan):
+            for place in (0, size // 2, size - 1):
+                row = given.copy()
+                row[:, place] = odd
+                wide = {"dtype": dtype} if fold in ("sum", "prod") else {}
+                wanted = getattr(np, fold)(row, axis=1, **wide)
+                np.testing.assert_array_equal(step(x=row), wanted)
