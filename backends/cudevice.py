@@ -76,11 +76,16 @@ class Device:
     def __init__(self, number: int) -> None:
         self.xp = cupy = _cupy()
         self.device = f"cuda:{number}"
-        self._here = cupy.cuda.Device(number)
+        self.here = cupy.cuda.Device(number)
+
+    def empty(self, shape: Any, dtype: Any) -> Any:
+        """Of CuPy's pool of memory."""
+        with self.here:
+            return self.xp.empty(shape, dtype)
 
     def array(self, value: Any) -> Any:
         """A copy of an array on the device."""
-        with self._here:
+        with self.here:
             return self.xp.array(value, order="C")
 
     def host(self, array: Any) -> Any:
@@ -93,7 +98,7 @@ class Device:
         Raises DTypeError for a conversion that NumPy does not call safe.
         """
         xp = self.xp
-        with self._here:
+        with self.here:
             if not isinstance(given, xp.ndarray):
                 if hasattr(given, "__cuda_array_interface__"):
                     given = xp.asarray(given)

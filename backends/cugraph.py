@@ -37,5 +37,5 @@ class Replayed:
             copyto(wanted, held)
 
     def _record(self, arrays: Sequence[Any]) -> None:
-        self._held = [self.device.xp.empty(a.shape, a.dtype) for a in arrays]
+        self._held = [self.device.empty(a.shape, a.dtype) for a in arrays]
         self._replay = self.device.recorded(lambda: self.run(*self._held))

@@ -70,10 +70,14 @@ class CupyProgram:
 
     def bind(self, sizes: Mapping[str, int], tick: Callable[[], None] | None = None) -> Bound:
         """Memory for these sizes, and the step over it."""
+        with self.device.here:
+            return self._bound(sizes, tick)
+
+    def _bound(self, sizes: Mapping[str, int], tick: Callable[[], None] | None) -> Bound:
         device, plan, graph = self.device, self.plan, self.plan.schedule.graph
         binding = plan.bind(sizes)
         xp = device.xp
-        arena = xp.empty(binding.peak_bytes, np.uint8)
+        arena = device.empty(binding.peak_bytes, np.uint8)
 
         def slot(index: int, shape: tuple[int, ...], dtype: str) -> Any:
             low, kind = binding.offsets[index], np.dtype(dtype)
@@ -101,9 +105,8 @@ class CupyProgram:
         own = all(scope.get(f"k{n}") for n in range(len(plan.schedule.kernels)))
         if own and tick is None:
             run = Replayed(device, run, len(graph.placeholders))
-        if finish := scope.get("finish"):
-            run = _finished(run, finish)
-        return Bound(binding, run, binding.peak_bytes)
+        whole = partial(_run, device, run, scope.get("finish"))
+        return Bound(binding, whole, binding.peak_bytes)
 
     def _kernels(
         self, device: Launcher, sizes: Mapping[str, int], faults: Any
@@ -125,43 +128,46 @@ class CupyProgram:
             elif isinstance(spec, Raw):
                 assert module is not None
                 kernel = self.plan.schedule.kernels[number]
-                run = _launches(spec, kernel, sizes, module, wide, faults)
+                scratch = len(self.plan.scratch.get(kernel, ()))
+                run = _launches(spec, kernel, scratch, sizes, module, wide, faults)
             else:
                 run = _elementwise(device.elementwise(spec, preamble), spec, sizes)
             found[f"k{number}"] = run
         return found
 
 
-def _finished(run: Callable[..., None], finish: Callable[[], None]) -> Callable[..., None]:
-    def both(*arrays: Any) -> None:
+def _run(
+    device: Launcher, run: Callable[..., None], finish: Callable[[], None] | None, *arrays: Any
+) -> None:
+    """A step, and what it does once the device is through with it."""
+    with device.here:
         run(*arrays)
-        finish()
-
-    return both
+        if finish is not None:
+            finish()
 
 
 def _launches(
-    spec: Raw, kernel: Kernel, sizes: Mapping[str, int], module: Callable[[str], Function],
-    wide: bool, faults: Any,
+    spec: Raw, kernel: Kernel, scratch: int, sizes: Mapping[str, int],
+    module: Callable[[str], Function], wide: bool, faults: Any,
 ) -> Callable[..., None]:  # fmt: skip
     """The launches that these sizes need, as a function of the kernel's arrays."""
     names = [f"a{k}" for k in range(len(kernel.loads))]
     names += [f"y{k}" for k in range(len(kernel.stores))]
+    names += [f"t{k}" for k in range(scratch)]
     count = np.int64 if wide else np.int32
-    known = {size_name(n): count(v) for n, v in sizes.items()}
-    made = []
+    known = {"fault": faults, **{size_name(n): count(v) for n, v in sizes.items()}}
+    place = {name: k for k, name in enumerate([*names, *known])}
+    fixed, made = tuple(known.values()), []
     for launch in spec.launches:
         grid, block = launch.grid(sizes)
         if all(grid):
-            made.append((module(launch.function), grid, block, launch.arguments))
+            order = [place[a] for a in launch.arguments]
+            made.append((module(launch.function), grid, block, order))
 
     def run(*arrays: Any) -> None:
-        given = dict(zip(names, arrays, strict=False))
-        given |= {f"t{k}": a for k, a in enumerate(arrays[len(names) :])}
-        given |= known
-        given["fault"] = faults
-        for function, grid, block, arguments in made:
-            function(grid, block, [given[a] for a in arguments])
+        given = (*arrays, *fixed)
+        for function, grid, block, order in made:
+            function(grid, block, [given[k] for k in order])
 
     return run
 
@@ -178,7 +184,9 @@ def _elementwise(
     kinds += [part.split()[0] for part in spec.outputs.split(", ")]
 
     def run(*arrays: Any) -> None:
-        held = [a.view(kind) for a, kind in zip(arrays, kinds, strict=True)]
+        held = [
+            a if a.dtype == kind else a.view(kind) for a, kind in zip(arrays, kinds, strict=True)
+        ]
         kernel(*held[:reads], *numbers, *held[reads:])
 
     return run

@@ -21,6 +21,10 @@ class Device(Protocol):
         """A feed as a contiguous, aligned array of `dtype`; `convert` makes one of NumPy's."""
         ...
 
+    def empty(self, shape: Any, dtype: Any) -> Any:
+        """A new array whose elements may be anything."""
+        ...
+
     def array(self, value: Any) -> Any:
         """A copy of an array on the device."""
         ...
@@ -47,6 +51,10 @@ class Host:
     def bring(self, name: str, given: Any, dtype: np.dtype[Any], convert: Convert) -> Any:
         """What `convert` makes."""
         return convert(name, given, dtype)
+
+    def empty(self, shape: Any, dtype: Any) -> Any:
+        """A new array."""
+        return np.empty(shape, dtype)
 
     def array(self, value: Any) -> Any:
         """A copy."""

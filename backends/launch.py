@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -52,11 +53,13 @@ Spec = Raw | Elementwise
 
 
 class Launcher(Device, Protocol):
-    """A device that compiles and runs kernels.
+    """A device that compiles and runs kernels, inside `here`.
 
     Text is whole: nothing is included; a preamble is what comes before others' source too. Calls
     come in order, and return before the work is done.
     """
+
+    here: AbstractContextManager[Any]
 
     def module(self, preamble: str, source: str) -> Callable[[str], Function]:
         """The `__global__` functions of a source, by name."""

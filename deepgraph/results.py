@@ -38,6 +38,7 @@ class Results:
 
     def __init__(self, graph: Graph, device: Device = HOST) -> None:
         self._xp = device.xp
+        self._empty = np.empty if device.xp is np else device.empty
         self._types = [(v.shape, v.dtype) for v in graph.outputs.values()]
         self._names = list(graph.outputs)
         self._blocks: list[Array] = []
@@ -59,7 +60,7 @@ class Results:
     def makers(self, results: Sequence[Result]) -> tuple[Callable[[], Array], ...]:
         """For each output a function that gives an array of its own, uninitialised."""
         return tuple(
-            partial(self._xp.empty, shape, dtype) if nbytes < _LARGE or self._xp is not np
+            partial(self._empty, shape, dtype) if nbytes < _LARGE or self._xp is not np
             else partial(self._from_block, shape, dtype, nbytes)
             for shape, dtype, nbytes in results
         )  # fmt: skip

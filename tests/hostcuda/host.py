@@ -15,6 +15,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,8 @@ class HostLauncher(Host):
 
     `order` is that of a block's threads: 0 as they are counted, 1 backward, others by chance.
     """
+
+    here: AbstractContextManager[Any] = nullcontext()
 
     def __init__(self, order: int = 0) -> None:
         self.order = order
