@@ -39,6 +39,17 @@ def test_what_follows_from_a_change_is_another_node() -> None:
     assert "test_show_diff.py" in lines[1]
 
 
+def test_the_public_name_is_that_of_arrays_too() -> None:
+    x = dg.placeholder("x", ("n", 4))
+    one, two = dg.compile(dg.tanh(x)), dg.compile(dg.tanh(x) + 1)
+    for before, after in ((one, two), (one.graph, two.graph), (dg.tanh(x), dg.tanh(x) + 1)):
+        assert [n.op.name for n in dg.diff(before, after).added][-1:] == ["add"]
+        assert not dg.diff(after, after)
+    assert dg.diff(x).shape[1] == 3
+    with pytest.raises(TypeError, match="compares expressions, graphs and steps"):
+        dg.diff([1, 2], one)
+
+
 def test_numbers_types_and_attributes_count() -> None:
     assert show.diff(layer(scale=2.0), layer(scale=3.0))
     x = dg.placeholder("x", (4, 4))

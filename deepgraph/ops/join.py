@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from deepgraph.dims import Size, at_least, equal, pretty, same
+from deepgraph.drawn import Drawn
 from deepgraph.dtypes import DType, promote
 from deepgraph.errors import DTypeError, GraphError, ShapeError
 from deepgraph.expr import Example, Expr, Kind, Type, composition, lift, op
@@ -250,8 +251,15 @@ def diag(x: Expr, k: int = 0) -> Expr:
 
 
 @composition
-def diff(x: Expr, n: int = 1, axis: int = -1) -> Expr:
-    """The differences of neighbours along an axis, n times; of booleans, whether they differ."""
+def diff(x: Any, n: Any = 1, axis: int = -1) -> Any:
+    """The differences of neighbours along an axis, n times; of booleans, whether they differ.
+
+    Of two graphs, steps or expressions, `diff(before, after)`, what changed: see `show.diff`.
+    """
+    if isinstance(n, Drawn):
+        from deepgraph.show import diff
+
+        return diff(x, n)
     k = one_axis(axis, x.ndim)
     if index(n) < 0:
         raise GraphError(f"the order of a difference is not negative: {n}")

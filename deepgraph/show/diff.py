@@ -81,7 +81,7 @@ class Diff(Drawn):
 
 
 def diff(before: Drawn, after: Drawn) -> Diff:
-    """What changed from one expression, graph, schedule or step to another.
+    """What changed from one expression, graph, schedule or step to another; `dg.diff` too.
 
     Of steps, schedules and plans the optimised graphs are compared.
     """
@@ -108,8 +108,8 @@ def _named(updates: Mapping[Expr, Expr]) -> dict[str, Expr]:
     return {parameter.name: value for parameter, value in updates.items()}
 
 
-def _graph(thing: Drawn) -> Graph:
-    shown = thing.drawn_as()
+def _graph(thing: Any) -> Graph:
+    shown = thing.drawn_as() if isinstance(thing, Drawn) else thing
     if isinstance(shown, Plan):
         shown = shown.schedule
     if isinstance(shown, Schedule):
