@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from deepgraph.backends.cfunction import times
+from deepgraph.backends.cfunction import parenthesised, times
 from deepgraph.backends.clike import converted, number, register_type, size
 from deepgraph.backends.cstrides import order
 from deepgraph.backends.cucalls import CallWriter, at, template
@@ -30,9 +30,9 @@ class _Pooling:
             if not self.padded:
                 low, high = start, f"low{a} + {self.kernel[a]}"
             else:
-                start = f"{start} - ({size(self.pads[a][0])})"
-                low = f"dg_max({start}, 0)"
-                high = f"dg_min({start} + {self.kernel[a]}, {size(n)})"
+                start = f"{start} - {parenthesised(size(self.pads[a][0]))}"
+                low = f"dg_most({start}, 0)"
+                high = f"dg_least({start} + {self.kernel[a]}, {size(n)})"
             self.out.add(f"const dg_index low{a} = {low};", f"const dg_index high{a} = {high};")
 
     @contextmanager
@@ -49,8 +49,12 @@ class _Pooling:
                     before=self.pads[a][0])
             for a in (0, 1)
         )  # fmt: skip
-        with rows as (_, row), columns as (_, column):
-            yield [row, column]
+        once = "#pragma unroll 1"  # what is done for a window holds a division
+        self.out.add(once)
+        with rows as (_, row):
+            self.out.add(once)
+            with columns as (_, column):
+                yield [row, column]
 
     def divisor(self) -> str:
         """By how much the sum of what a window reaches is divided."""

@@ -12,7 +12,7 @@ from deepgraph.ops.printing import PRINTERS
 Array = npt.NDArray[Any]
 
 
-def print_values(x: Array, number: int, out: Array) -> None:
+def print_values(x: Any, number: int, out: Array) -> None:
     """x, seen by the printer of this number on the way."""
-    PRINTERS[number](x)
+    PRINTERS[number](x.get() if hasattr(x, "get") else x)  # what lies on a device comes here
     np.copyto(out, x)

@@ -89,6 +89,8 @@ def linear_recurrence(a: Array, b: Array, out: Array, axis: int) -> None:
 
 def argsort(x: Array, out: Array, axis: int, descending: bool) -> None:
     """The stable order along an axis; descending, equal elements stay in theirs all the same."""
+    if not x.size:
+        return
     if not descending:
         out[...] = np.argsort(x, axis, kind="stable")
         return

@@ -36,6 +36,7 @@ typedef int32_t dg_index;
 #endif
 
 DG_SCALAR dg_index dg_least(dg_index a, dg_index b) { return a < b ? a : b; }
+DG_SCALAR dg_index dg_most(dg_index a, dg_index b) { return a > b ? a : b; }
 DG_SCALAR int64_t dg_max(int64_t a, int64_t b) { return a > b ? a : b; }
 DG_SCALAR int64_t dg_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
