@@ -110,7 +110,11 @@ class Device:
                 wants = f"wants {dtype.name}, got {given.dtype.name}"
                 raise DTypeError(f"feed {name} has another dtype: {wants}")
             given = xp.ascontiguousarray(given, dtype)
-            return given if given.data.ptr % WIDEST == 0 else given.copy()
+            return given if self.plain(given) else given.copy()
+
+    def plain(self, array: Any) -> bool:
+        """Contiguous, and aligned for the widest load of a thread."""
+        return bool(array.flags.c_contiguous and array.data.ptr % WIDEST == 0)
 
     def mark(self) -> Any:
         """An event behind all work that has been asked for."""

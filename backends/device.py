@@ -33,6 +33,10 @@ class Device(Protocol):
         """A copy of a device's array, as NumPy's."""
         ...
 
+    def plain(self, array: Any) -> bool:
+        """May kernels write into an array as it is: contiguous, aligned, and nobody's constant?"""
+        ...
+
     def mark(self) -> Any:
         """This moment in the device's work."""
         ...
@@ -63,6 +67,10 @@ class Host:
     def host(self, array: Any) -> Any:
         """A copy."""
         return np.array(array)
+
+    def plain(self, array: Any) -> bool:
+        """Contiguous, aligned and writable."""
+        return bool(array.flags.carray)
 
     def mark(self) -> Any:
         """The time."""

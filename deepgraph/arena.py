@@ -6,7 +6,8 @@ import heapq
 from collections.abc import Sequence
 
 _MANY = 1000  # slots from which they are placed by time, not by size
-ALIGN = 64  # bytes; a cache line, and what vector loads like; 8 for what is smaller
+ALIGN = 64  # bytes; a cache line, and what vector loads like
+_SMALLER = 16, 8  # for what is smaller: what a thread of a GPU loads at once, and a number
 
 
 def padded(nbytes: int) -> int:
@@ -45,7 +46,7 @@ def rounded(nbytes: int) -> int:
 
 def _aligned(offset: int, nbytes: int) -> int:
     """The first place from `offset` on where so many bytes may start."""
-    align = ALIGN if nbytes >= ALIGN else 8
+    align = next((n for n in (ALIGN, *_SMALLER) if nbytes >= n), 8)
     return -(-offset // align) * align
 
 

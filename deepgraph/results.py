@@ -37,7 +37,7 @@ class Results:
     """
 
     def __init__(self, graph: Graph, device: Device = HOST) -> None:
-        self._xp = device.xp
+        self._device, self._xp = device, device.xp
         self._empty = np.empty if device.xp is np else device.empty
         self._types = [(v.shape, v.dtype) for v in graph.outputs.values()]
         self._names = list(graph.outputs)
@@ -105,7 +105,7 @@ class Results:
             if array.shape != shape:
                 shapes = f"wants {pretty(shape)}, got {pretty(array.shape)}"
                 raise ShapeError(f"out= for {name} has another shape: {shapes}")
-            if not (array.flags.c_contiguous and getattr(array.flags, "carray", True)):
+            if not self._device.plain(array):
                 raise FeedError(f"out= for {name} must be contiguous, aligned and writable")
         self._check_apart(values, feeds)
         return values

@@ -113,7 +113,7 @@ def test_slots_that_live_together_never_overlap(count: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     first = rng.integers(0, 4 * count, count)
     spans = [(int(a), int(a + d)) for a, d in zip(first, rng.geometric(0.05, count), strict=True)]
-    nbytes = [int(n) for n in rng.choice([0, 1, 4, 8, 60, 64, 100, 4096], count)]
+    nbytes = [int(n) for n in rng.choice([0, 1, 4, 8, 24, 32, 60, 64, 100, 4096], count)]
     offsets, peak = arena(spans, nbytes)
     alive: list[int] = []
     most = 0
@@ -122,7 +122,8 @@ def test_slots_that_live_together_never_overlap(count: int, seed: int) -> None:
         for j in alive:
             below = offsets[j] + nbytes[j] <= offsets[k]
             assert below or offsets[k] + nbytes[k] <= offsets[j] or not nbytes[k] * nbytes[j]
-        assert offsets[k] % (64 if nbytes[k] >= 64 else 8 if nbytes[k] else 1) == 0
+        align = next((n for n in (64, 16) if nbytes[k] >= n), 8 if nbytes[k] else 1)
+        assert offsets[k] % align == 0
         assert offsets[k] + nbytes[k] <= peak or not nbytes[k]
         alive.append(k)
         most = max(most, sum(rounded(nbytes[j]) for j in alive))

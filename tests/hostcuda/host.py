@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from deepgraph.backends.cuelements import WIDEST
 from deepgraph.backends.device import Host
 from deepgraph.backends.launch import Elementwise, Extent, Function
 
@@ -129,6 +130,8 @@ class _Guarded:
     def pointer(self, array: npt.NDArray[Any]) -> np.uint64:
         """Where the copy begins."""
         assert array.flags.c_contiguous, "a kernel takes whole buffers"
+        if array.nbytes >= WIDEST and array.ctypes.data % WIDEST:
+            raise HostCudaError(f"an array of {array.nbytes} bytes is not aligned for wide loads")
         key = array.ctypes.data, array.nbytes
         if key not in self._kept:
             flat = array.reshape(-1).view(np.uint8) if array.size else np.empty(0, np.uint8)
