@@ -112,11 +112,7 @@ class CupyProgram:
         self, device: Launcher, sizes: Mapping[str, int], faults: Any
     ) -> dict[str, Callable[..., None] | None]:
         """Each kernel as a function of its arrays; None where a library does better."""
-        wide = any(
-            bind(product(a.at.shape), sizes) >= _WIDE_FROM
-            for k in self.plan.schedule.kernels
-            for a in (*k.loads, *(s.access for s in k.stores))
-        )
+        wide = any(_elements(k, sizes) >= _WIDE_FROM for k in self.plan.schedule.kernels)
         preamble = "#define DG_WIDE\n" * wide + self.preamble
         raws = [spec for spec in self.specs.values() if isinstance(spec, Raw)]
         module = device.module(preamble, "\n".join(s.source for s in raws)) if raws else None
@@ -144,6 +140,13 @@ def _run(
         run(*arrays)
         if finish is not None:
             finish()
+
+
+def _elements(kernel: Kernel, sizes: Mapping[str, int]) -> int:
+    """The most elements that a kernel goes over, or steps through in memory."""
+    accesses = [*kernel.loads, *(s.access for s in kernel.stores)]
+    shapes = [kernel.space, *(a.at.shape for a in accesses), *(a.value.shape for a in accesses)]
+    return max(bind(product(shape), sizes) for shape in shapes)
 
 
 def _launches(
