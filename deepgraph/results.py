@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from deepgraph.arena import ALIGN
 from deepgraph.backends.device import HOST, Device
 from deepgraph.dims import Shape, bind, pretty
 from deepgraph.errors import DTypeError, FeedError, ShapeError
@@ -26,6 +27,23 @@ class Result(NamedTuple):
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     nbytes: int
+
+
+class _Block(NamedTuple):
+    """Memory of which results are made, from the start of a cache line on."""
+
+    memory: Array
+    start: int
+    nbytes: int
+
+    @staticmethod
+    def of(nbytes: int) -> _Block:
+        memory = np.empty(nbytes + ALIGN, np.uint8)
+        return _Block(memory, -memory.ctypes.data % ALIGN, nbytes)
+
+    def is_free(self) -> bool:
+        """Does nothing but this and the argument of getrefcount refer to the memory?"""
+        return sys.getrefcount(self.memory) == 2
 
 
 class Results:
@@ -46,7 +64,7 @@ class Results:
     @property
     def kept_bytes(self) -> int:
         """Bytes of all blocks, in use or free."""
-        return sum(b.nbytes for b in self._blocks)
+        return sum(block.nbytes for block in self._blocks)
 
     def bind(self, sizes: Mapping[str, int]) -> tuple[Result, ...]:
         """The outputs for known sizes."""
@@ -67,30 +85,26 @@ class Results:
 
     def _from_block(self, shape: tuple[int, ...], dtype: np.dtype[Any], nbytes: int) -> Array:
         free = None
-        for k in range(len(self._blocks)):
-            if self._is_free(k) and nbytes <= self._blocks[k].nbytes <= 2 * nbytes:
-                free = k
-                if self._blocks[k].nbytes == nbytes:
+        for block in self._blocks:
+            if nbytes <= block.nbytes <= 2 * nbytes and block.is_free():
+                free = block
+                if block.nbytes == nbytes:
                     break
         if free is None:
             self._drop_unused()
-            self._blocks.append(np.empty(nbytes, np.uint8))
-            free = len(self._blocks) - 1
-        return self._blocks[free][:nbytes].view(dtype).reshape(shape)
-
-    def _is_free(self, k: int) -> bool:
-        """Is a block referred to by the list and by the argument of getrefcount alone?"""
-        return sys.getrefcount(self._blocks[k]) == 2
+            free = _Block.of(nbytes)
+            self._blocks.append(free)
+        return np.ndarray(shape, dtype, free.memory, free.start)
 
     def _drop_unused(self) -> None:
         """Keep no more free blocks than one call takes, so that memory does not pile up."""
-        used = [not self._is_free(k) for k in range(len(self._blocks))]
         spare = len(self._types)
         kept = []
-        for block, busy in zip(self._blocks, used, strict=True):
-            if busy or spare > 0:
+        for block in self._blocks:
+            free = block.is_free()
+            if spare > 0 or not free:
                 kept.append(block)
-                spare -= not busy
+                spare -= free
         self._blocks = kept
 
     def given(
