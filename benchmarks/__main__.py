@@ -1,7 +1,8 @@
 """Run suites, each group of workloads in a process of its own, and print their tables.
 
-`peers` compares deepgraph with every library that is installed; `calls` and `compile` look at
-deepgraph alone. Ratios are a peer's time over deepgraph's: above 1 deepgraph is faster.
+`peers` compares deepgraph with every library that is installed, `gpu` with those that run on a GPU;
+`calls` and `compile` look at deepgraph alone. Ratios are a peer's time over deepgraph's: above 1
+deepgraph is faster.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from typing import Any
 from benchmarks import tables
 from benchmarks.measure import Row, machine
 
-SUITES = {"peers": ("steps", "elementwise", "alone"), "calls": ("calls",), "compile": ("compile",)}
+SUITES = {"peers": ("steps", "elementwise", "alone"), "calls": ("calls",), "compile": ("compile",),
+          "gpu": ("gpu",)}  # fmt: skip
 # What slows libraries down, or would make one run differ from another.
 UNSET = ("OPENBLAS_", "GOTO_", "MKL_", "OMP_", "KMP_", "NUMBA_", "NUMEXPR_", "XLA_", "JAX_",
          "TORCH", "PYTENSOR_", "DEEPGRAPH_")  # fmt: skip

@@ -139,9 +139,26 @@ def machine() -> Row:
         "compiler": missing() or str(compiler()),
         "blas": f"{built['name']} {built['version']}{_core()}",
         "processor": _processor(),
+        **_gpu(),
         "cores": f"{len(os.sched_getaffinity(0))}, load {os.getloadavg()[0]:.1f}",
         "threads": os.environ.get("DEEPGRAPH_THREADS", "unset"),
         "date": date.today().isoformat(),
+    }
+
+
+def _gpu() -> Row:
+    """The card, and what runs on it, if there is one."""
+    from deepgraph.backends import cudevice
+
+    if cudevice.missing():
+        return {}
+    import cupy
+
+    runtime = cupy.cuda.runtime
+    name = runtime.getDeviceProperties(0)["name"].decode()
+    return {
+        "gpu": f"{name}, driver {runtime.driverGetVersion()}, CUDA {runtime.runtimeGetVersion()}",
+        "cupy": cupy.__version__,
     }
 
 

@@ -92,6 +92,7 @@ class Op:
     flops: Callable[[Expr], Size] | int = 1  # per element of the output, or a rule
     alias: bool = True  # may `out` be one of the inputs? (True if each is read before a write)
     needs: Callable[[Expr], Sequence[Need]] | None = None  # of sizes that no rule can prove
+    refuses: bool = False  # CALL: may it raise, once it runs, for what it reads?
     follows: int | None = None  # CALL: the input whose memory order the result takes
     apart: tuple[int, ...] = ()  # inputs that promote with no other: a condition, indices
     low: float = -2.0  # tests draw inputs from [low, high)

@@ -59,7 +59,7 @@ class Results:
         self._empty = np.empty if device.xp is np else device.empty
         self._types = [(v.shape, v.dtype) for v in graph.outputs.values()]
         self._names = list(graph.outputs)
-        self._blocks: list[Array] = []
+        self._blocks: list[_Block] = []
 
     @property
     def kept_bytes(self) -> int:

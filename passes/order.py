@@ -24,7 +24,8 @@ def order(schedule: Schedule, target: Target, hints: Mapping[str, int] | None = 
 
     Greedy takes, of the kernels that can run, the one that frees most and allocates least (list
     scheduling, as compilers do for registers). A kernel that writes a parameter's new value waits
-    for those that read the old one, where it can, so that the update may run in place. Where a
+    for those that read the old one, where it can, so that the update may run in place, and for
+    those that may refuse an index. Where a
     target runs statements, those of each kernel are ordered alike.
     """
     size = _Bytes(hints or {})
@@ -178,19 +179,28 @@ class _Bytes:
 
 
 def _waits(tasks: Sequence[Task], graph: Graph) -> list[tuple[int, int]]:
-    """Pairs (reader of a parameter, writer of its new value), by place."""
+    """Pairs of tasks, the later of which writes a parameter's new value, by place.
+
+    The earlier reads the old one, or may find that the step must not go on.
+    """
     maker = {v: k for k, task in enumerate(tasks) for v in task.writes}
     readers: dict[Hashable, list[int]] = defaultdict(list)
     for k, task in enumerate(tasks):
         for value in task.reads:
             readers[value].append(k)
+    refusing = [k for k, task in enumerate(tasks) if any(map(refuses, task.writes))]
     return [
-        (reader, maker[new])
+        (earlier, maker[new])
         for parameter, new in graph.updates.items()
         if new in maker
-        for reader in readers[parameter]
-        if reader != maker[new]
+        for earlier in dict.fromkeys([*readers[parameter], *refusing])
+        if earlier != maker[new]
     ]
+
+
+def refuses(value: Hashable) -> bool:
+    """May what makes a value raise when it runs?"""
+    return isinstance(value, Expr) and value.op.refuses
 
 
 def _readers_left(schedule: Schedule) -> dict[Expr, Kernel]:

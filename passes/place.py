@@ -51,6 +51,8 @@ class _Planner:
                 known = self.last.get(access.value)
                 if known is None or known[1] < when or known[0] is not kernel:
                     self.last[access.value] = kernel, when
+        refusing = [k for k in self.schedule.kernels if any(n.op.refuses for n in k.nodes)]
+        self.refused = max((self.start[k].stop - 1 for k in refusing), default=-1)
         self.outputs = {v: k for k, v in graph.outputs.items()}
         self.updates: dict[Expr, list[Expr]] = {}
         for parameter, value in graph.updates.items():
@@ -132,9 +134,14 @@ class _Planner:
         return None
 
     def _may_update(self, kernel: Kernel, k: int, parameter: Expr) -> bool:
-        """Can this store write the parameter's own memory? Nothing may read the old value later."""
+        """Can this store write the parameter's own memory?
+
+        Nothing may read the old value later, or raise.
+        """
         last = self.last.get(parameter)
         if last is not None and last[1] >= self.start[kernel].stop:
+            return False
+        if self.start[kernel].start <= self.refused:
             return False
         store = kernel.stores[k].access
         if store.value in self.schedule.orders:

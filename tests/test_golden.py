@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -56,3 +57,29 @@ def test_c_of_a_program(
     found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
     assert str(ROOT) not in found
     golden(f"{program.__name__}.c", found)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_cuda_of_a_program(
+    program: Callable[[], Program], golden: Callable[[str, str], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """What the cupy backend writes; no CuPy is needed to see it."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("deepgraph.ops.random._ids", itertools.count())
+    outputs, updates = program()
+    found = str(dg.emit(outputs, updates, backend="cupy")).rstrip() + "\n"
+    assert str(ROOT) not in found
+    golden(f"{program.__name__}.cu", found)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_cuda_loads_all_of_an_element_before_it_stores(program: Callable[[], Program]) -> None:
+    """A map may run in place: what it stores must not be what it has yet to load."""
+    outputs, updates = program()
+    for text in dg.emit(outputs, updates, backend="cupy").kernels:
+        if "\n// map over" in text:
+            loads = [m.start() for m in re.finditer(r"dg_load<|= a\d+|\ba\d+\[", text)]
+            stores = [m.start() for m in re.finditer(r"dg_save<|^\s*y\d+(\[.*\])? = ", text, re.M)]
+            assert stores
+            assert max(loads, default=0) < min(stores), text

@@ -10,6 +10,7 @@ from aid import check_gradient, gradient, run
 from views import check_view
 
 import deepgraph as dg
+from deepgraph import nn, optim
 from deepgraph.dims import pretty
 from deepgraph.expr import OPS
 from deepgraph.ops.slicing import Index, Span, as_index
@@ -384,3 +385,26 @@ def test_lists_and_numbers_are_indices_as_arrays_are() -> None:
     added = dg.scatter_add(x, [0, 2, 2, 0], 3)
     np.testing.assert_array_equal(run(added, {x: a}), [a[0] + a[3], a[0] * 0, a[1] + a[2]])
     np.testing.assert_array_equal(run(dg.take_along_axis(x, [[0, 1, 2]], 0), {x: a}), [[0, 4, 8]])
+
+
+def test_a_bad_index_stops_a_step_before_it_changes_any_parameter(backend: str) -> None:
+    """Wherever the index is looked at: in labels, in an embedding, where it is scattered."""
+    words = dg.placeholder("words", ("n",), "int64")
+    labels, places = dg.placeholder("labels", ("n",), "int64"), dg.placeholder("to", (3,), "int64")
+    table = dg.Parameter(np.ones((5, 4), np.float32), name="table")
+    sums = dg.Parameter(np.zeros(6, np.float32), name="sums")
+    loss = nn.softmax_cross_entropy(dg.take(table, words, axis=0), labels)
+    updates = optim.Adam(0.1).updates(loss, [table])
+    updates[sums] = sums + dg.scatter_add(dg.take(sums, places, axis=0) + 1, places, 6)
+    step = dg.compile(loss, updates, backend=backend)
+    right = {"words": [0, 4], "labels": [3, 0], "to": [0, 1, 5]}
+    step(**right)
+    before = [p.value for p in step._parameters]
+    for name in right:
+        with pytest.raises(IndexError):
+            step(**right | {name: [*right[name][:-1], 9]})
+        for p, value in zip(step._parameters, before, strict=True):
+            np.testing.assert_array_equal(p.value, value, err_msg=f"{name}: {p.name}")
+    step(**right)
+    assert all(not np.array_equal(p.value, b) for p, b in zip(step._parameters, before, strict=True)
+               if p.name != "lr")  # fmt: skip

@@ -19,7 +19,9 @@ from benchmarks.formulas import Build
 from benchmarks.measure import OWN
 from benchmarks.nets import Step, Work
 
-MODULES = ("own", "numpy", "torch", "jax", "pytensor", "tinygrad", "numba", "numexpr")
+MODULES: tuple[str, ...] = (
+    "own", "numpy", "torch", "jax", "pytensor", "tinygrad", "numba", "numexpr",
+)  # fmt: skip
 
 
 class Peer(NamedTuple):
@@ -56,6 +58,17 @@ def tried(peer: str, workload: str) -> Iterator[None]:
         print(f"{workload}: {peer} fails: {type(error).__name__}: {said}", file=sys.stderr)
 
 
+def on_gpu() -> None:
+    """Let libraries that have a choice work on the GPU."""
+    global device
+    device = "cuda"
+
+
+device = "cpu"
+
+
 def agree(found: Any, wanted: Any, names: str, rtol: float) -> None:
     """AssertionError where numbers of two peers differ by more than float32 explains."""
+    for move in ("get", "cpu"):  # of CuPy and of torch
+        found = getattr(found, move, lambda here=found: here)()
     np.testing.assert_allclose(np.asarray(found), wanted, rtol=rtol, atol=rtol / 10, err_msg=names)

@@ -17,13 +17,15 @@ from deepgraph import nn, optim
 def step(work: Work, backend: str) -> Step:
     """The step, fed by name."""
     compiled = dg.compile(work.loss, work.updates, backend=backend)
-    return partial(compiled, x=work.x, t=work.t)
+    move = compiled.device.array
+    return partial(compiled, x=move(work.x), t=move(work.t))
 
 
 def built(name: str, backend: str, **arrays: Array) -> Call:
     """A call of a compiled expression, fed by name; the number of elements or rows is a name."""
     fed = {k: dg.placeholder(k, _shape(k, a), a.dtype) for k, a in arrays.items()}
-    return partial(dg.compile(EXPRESSIONS[name](**fed), backend=backend), **arrays)
+    compiled = dg.compile(EXPRESSIONS[name](**fed), backend=backend)
+    return partial(compiled, **{k: compiled.device.array(a) for k, a in arrays.items()})
 
 
 def _shape(name: str, array: Array) -> tuple[Any, ...]:
@@ -43,10 +45,11 @@ def adam(backend: str, p: Array, g: Array) -> Call:
     new = {opt.iteration: opt.iteration + 1}
     new[parameter] = opt.rule(parameter, parameter, fed, dg.Parameter(opt.lr, "lr", "float32"), new)
     compiled = dg.compile((), new, backend=backend)
+    device, fed_g = compiled.device, compiled.device.array(g)
 
     def call() -> Any:
-        compiled(g=g)
-        return parameter.storage()
+        compiled(g=fed_g)
+        return parameter.storage(device.device, device.array)
 
     return call
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch.nn.functional as nf
 
-from benchmarks import formulas
+from benchmarks import formulas, peers
 from benchmarks.formulas import BETAS, COLUMNS, EPS, EPSILON, Build, Call
 from benchmarks.nets import MOMENTUM, RATE, Array, Step, Work
 from benchmarks.peers import Peer
@@ -18,12 +18,17 @@ from deepgraph.config import threads
 torch.set_num_threads(threads())
 
 
+def _tensor(array: Array) -> Any:
+    """The array on the device that is measured."""
+    return torch.from_numpy(array).to(peers.device)
+
+
 def step(work: Work, last: bool = False, compiled: bool = False) -> Step | None:
     """Forward and backward by autograd, and the fused SGD."""
     if last and not work.net.convs:
         return None
-    x, t = torch.from_numpy(work.x), torch.from_numpy(work.t)
-    parameters = [torch.from_numpy(w.copy()).requires_grad_() for w in work.weights]
+    x, t = _tensor(work.x), _tensor(work.t)
+    parameters = [_tensor(w.copy()).requires_grad_() for w in work.weights]
     if last:
         x = x.contiguous(memory_format=torch.channels_last)
     optimizer = torch.optim.SGD(parameters, lr=RATE, momentum=MOMENTUM, fused=True)
@@ -43,8 +48,8 @@ def step(work: Work, last: bool = False, compiled: bool = False) -> Step | None:
 
 def whole(work: Work) -> Step:
     """All of a step in what torch.compile sees: gradients by torch.func, the update by hand."""
-    x, t = torch.from_numpy(work.x), torch.from_numpy(work.t)
-    parameters = [torch.from_numpy(w.copy()) for w in work.weights]
+    x, t = _tensor(work.x), _tensor(work.t)
+    parameters = [_tensor(w.copy()) for w in work.weights]
     momenta = [torch.zeros_like(p) for p in parameters]
     graded = torch.func.grad_and_value(partial(_loss, work))
 
@@ -106,13 +111,13 @@ def built(name: str, compiled: bool, **arrays: Array) -> Call:
     function = FUNCTIONS[name]
     if compiled:
         function = _compile(lambda **given: FUNCTIONS[name](**given))
-    return partial(function, **{k: torch.from_numpy(a) for k, a in arrays.items()})
+    return partial(function, **{k: _tensor(a) for k, a in arrays.items()})
 
 
 def adam(p: Array, g: Array) -> Call:
     """The fused optimiser."""
-    parameter = torch.from_numpy(p.copy()).requires_grad_()
-    parameter.grad = torch.from_numpy(g)
+    parameter = _tensor(p.copy()).requires_grad_()
+    parameter.grad = _tensor(g)
     rule = torch.optim.Adam([parameter], formulas.RATE, BETAS, EPS, fused=True)
 
     def run() -> Any:
@@ -124,7 +129,7 @@ def adam(p: Array, g: Array) -> Call:
 
 def compiled_adam(p: Array, g: Array) -> Call:
     """The formula, in place."""
-    parameter, gradient = torch.from_numpy(p.copy()), torch.from_numpy(g)
+    parameter, gradient = _tensor(p.copy()), _tensor(g)
     m, v, (b1, b2) = torch.zeros_like(parameter), torch.zeros_like(parameter), BETAS
     calls = torch.zeros(())
 

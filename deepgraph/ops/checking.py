@@ -10,7 +10,7 @@ from deepgraph.ops.source import as_shape
 
 
 @op(
-    Kind.CALL, internal=True, numpy="lib.check_index({0}, {n}, {out}, {what})",
+    Kind.CALL, internal=True, refuses=True, numpy="lib.check_index({0}, {n}, {out}, {what})",
     examples=(Example(((3, 4),), {"n": 10}),),
 )  # fmt: skip
 def check_index(x: Expr, n: Size, what: str = "index") -> Type:

@@ -57,7 +57,8 @@ def _take_grad(g: Expr, y: Expr, x: Expr, indices: Expr, axis: int) -> tuple[Exp
 
 
 @op(
-    Kind.CALL, alias=False, numpy="lib.take({0}, {1}, {out}, {axis})", flops=0, grad=_take_grad
+    Kind.CALL, alias=False, refuses=True, numpy="lib.take({0}, {1}, {out}, {axis})", flops=0,
+    grad=_take_grad,
 )  # fmt: skip
 def _take(x: Expr, indices: Expr, axis: int | None = None) -> Type:
     """Elements of x along one axis: `x[:, indices]` for axis 1, indices of any shape."""
@@ -75,7 +76,7 @@ def _scatter_scratch(node: Expr) -> list[Type]:
 
 
 @op(
-    Kind.CALL, alias=False,
+    Kind.CALL, alias=False, refuses=True,
     numpy="lib.scatter_add({0}, {1}, {out}, {axis}, {tmp0}, {tmp1})",
     grad=lambda g, y, x, indices, size, axis: (_take(g, indices, axis), None),
     scratch=_scatter_scratch, flops=lambda node: node.inputs[0].size,
@@ -99,7 +100,7 @@ def _scatter_add(x: Expr, indices: Expr, size: Size, axis: int = 0) -> Type:
 
 
 @op(
-    Kind.CALL, alias=False, numpy="lib.flat_index(({args},), {shape}, {out})",
+    Kind.CALL, alias=False, refuses=True, numpy="lib.flat_index(({args},), {shape}, {out})",
     flops=lambda node: node.size * len(node.inputs),
 )  # fmt: skip
 def _flat_index(indices: Sequence[Expr], shape: Shape) -> Type:

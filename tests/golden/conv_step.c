@@ -3,19 +3,9 @@
 #include "convolution.h"
 #include "matmul.h"
 
-// add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-// map over ()
-void k0(int64_t me, const int64_t *a0, int64_t *y0) {
-    if (me) return;
-    const int64_t r0 = a0[0];
-    // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-    const int64_t r1 = r0 + INT64_C(1);
-    y0[0] = r1;
-}
-
 // check_index: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (batch,)
-void k1(dg_call *call, int64_t me, int64_t count, const int64_t *a0) {
+void k0(dg_call *call, int64_t me, int64_t count, const int64_t *a0) {
     const int64_t n_batch = call->size[0];
     const int64_t low1 = dg_share(n_batch, 16, me, count);
     const int64_t high1 = dg_share(n_batch, 16, me + 1, count);
@@ -41,7 +31,7 @@ void k1(dg_call *call, int64_t me, int64_t count, const int64_t *a0) {
     }
 }
 
-void k1_1(dg_call *call, int64_t me, int64_t count, const int64_t *a0, int64_t *restrict y0) {
+void k0_1(dg_call *call, int64_t me, int64_t count, const int64_t *a0, int64_t *restrict y0) {
     const int64_t n_batch = call->size[0];
     const int64_t low4 = dg_share(n_batch, 16, me, count);
     const int64_t high4 = dg_share(n_batch, 16, me + 1, count);
@@ -49,6 +39,16 @@ void k1_1(dg_call *call, int64_t me, int64_t count, const int64_t *a0, int64_t *
     for (int64_t i3 = low4; i3 < high4; i3++) {
         y0[i3] = a0[i3];
     }
+}
+
+// add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// map over ()
+void k1(int64_t me, const int64_t *a0, int64_t *y0) {
+    if (me) return;
+    const int64_t r0 = a0[0];
+    // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+    const int64_t r1 = r0 + INT64_C(1);
+    y0[0] = r1;
 }
 
 // copy: tests/programs.py:28  x = dg.placeholder("x", ("batch", 1, 8, 8))
@@ -390,22 +390,22 @@ static void run0(dg_call *call, int stage, int me, int count) {
     const int64_t n_batch = call->size[0];
     switch (stage) {
         case 0: {
-            if (me >= 1) return;
-            // add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-            k0(me, (const int64_t *)call->at[7], (int64_t *)call->at[7]);
+            const int few = n_batch*17 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // check_index: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+            k0(call, me, few, (const int64_t *)call->at[1]);
             return;
         }
         case 1: {
             const int few = n_batch*17 < 262144 ? 1 : count;
             if (me >= few) return;
-            // check_index: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-            k1(call, me, few, (const int64_t *)call->at[1]);
+            k0_1(call, me, few, (const int64_t *)call->at[1], (int64_t *)call->at[10]);
             return;
         }
         case 2: {
-            const int few = n_batch*17 < 262144 ? 1 : count;
-            if (me >= few) return;
-            k1_1(call, me, few, (const int64_t *)call->at[1], (int64_t *)call->at[10]);
+            if (me >= 1) return;
+            // add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+            k1(me, (const int64_t *)call->at[7], (int64_t *)call->at[7]);
             return;
         }
         case 3: {
@@ -514,9 +514,9 @@ c0, = constants
 
 def step(x, t, out_loss):
     bad = part0(x, t, out_loss)
-    # add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
     # check_index: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     if bad and bad[0] == 0: raise lib.bad_value(bad[1], bad[2], 'target')
+    # add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
     # copy: tests/programs.py:28  x = dg.placeholder("x", ("batch", 1, 8, 8))
     # conv2d: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     # add_relu: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
