@@ -66,7 +66,7 @@ class CudaDriver(Driver):
 
     def preamble(self) -> str:
         """The text that kernels need before their own."""
-        return inlined(("cuda.h", *self.includes))
+        return inlined(("cuda.cuh", *self.includes))
 
     def _text(self) -> str:
         commits = ["# new values"] * bool(self.plan.commits)

@@ -40,7 +40,7 @@ def _scratch(node: Expr) -> list[Type]:
 @template("matmul", scratch=_scratch, takes=_takes)
 def matmul(out: CallWriter) -> None:
     """Tiles; of few and deep ones pieces, which are added up in order."""
-    out.include("product.h")
+    out.include("product.cuh")
     writer = _Product(out)
     writer.tiles(parted=False)
     writer.tiles(parted=True)

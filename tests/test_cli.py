@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import deepgraph as dg
-from deepgraph import data, io, nn
+from deepgraph import backends, data, io, nn
 from deepgraph.__main__ import main
 from deepgraph.backends import cache, toolchain
 from deepgraph.cli import blas, doctor, ops, train
@@ -253,9 +253,10 @@ def test_doctor(monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
     assert verdict == "all is well"
     assert lines["deepgraph"] == dg.__version__
     assert lines["numpy"].startswith(np.__version__)
-    reason = toolchain.missing()
-    takes = f"numpy: native: {reason}; numpy answers" if reason else "native: native answers"
-    assert lines["auto"] == takes
+    reasons = {name: backends.named(name).missing() for name in backends.AUTO}
+    takes = next(name for name, reason in reasons.items() if reason is None)
+    passed = [f"{n}: {r}; " for n, r in list(reasons.items())[: [*reasons].index(takes)]]
+    assert lines["auto"] == f"{takes}: {''.join(passed)}{takes} answers"
     assert lines["backend numpy"].startswith("answers; self-check passed")
     assert lines["compiler"] == (toolchain.missing() or str(toolchain.compiler()))
     assert lines["cache"].startswith(str(cache.folder()))

@@ -11,7 +11,7 @@ from hostcuda.host import HostCudaError, HostLauncher
 from deepgraph.backends.cudriver import inlined
 from deepgraph.backends.launch import Elementwise
 
-PREAMBLE = inlined(("cuda.h", "maths.h"))
+PREAMBLE = inlined(("cuda.cuh", "maths.h"))
 ORDERS = [0, 1, 2]
 
 ROWS = """
