@@ -29,7 +29,7 @@ from deepgraph.backends.launch import Elementwise, Extent, Function
 
 HERE = Path(__file__).parent
 CACHE = Path(os.environ.get("DEEPGRAPH_TEST_CACHE", Path(tempfile.gettempdir()) / "deepgraph-host"))
-FLAGS = ("-std=c++17", "-O1", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fwrapv",
+FLAGS = ("-std=c++17", "-O0", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fwrapv",
          "-fno-strict-aliasing", f"-I{HERE}")  # fmt: skip
 _GLOBAL = re.compile(
     r'extern "C" __global__ void (?:__launch_bounds__\([\d,]+\) )?(\w+)\(([^)]*)\)'
