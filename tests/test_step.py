@@ -10,6 +10,7 @@ import time
 import traceback
 import tracemalloc
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -116,16 +117,17 @@ def test_calls_leak_nothing(x: dg.Expr) -> None:
         for k in range(35 * len(given)):
             step(x=given[k % len(given)])
 
+    held: list[int] = []
     tracemalloc.start()
     try:
-        calls()
-        gc.collect()
-        before = tracemalloc.get_traced_memory()[0]
-        calls()
-        gc.collect()
-        assert tracemalloc.get_traced_memory()[0] - before < 10_000
+        for _ in range(5):
+            calls()
+            gc.collect()
+            held.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
+    grown = [b - a for a, b in pairwise(held)]
+    assert min(grown) < 5_000, grown  # caches of the process may still fill in some of the rounds
 
 
 def test_a_step_leaves_nothing_behind(x: dg.Expr) -> None:
