@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -82,6 +83,7 @@ class Backend(Protocol):
 
 NAMES = ("reference", "numpy", "native", "cupy")
 AUTO = ("cupy", "native", "numpy")  # the order in which `auto` asks
+NEEDS = {"cupy": "cupy"}  # the package without which `auto` need not load a backend to ask it
 
 
 def get(name: str) -> Backend:
@@ -107,6 +109,10 @@ def resolve(name: str) -> tuple[Backend, str]:
         return get(name), "asked for by name"
     reasons: list[str] = []
     for candidate in AUTO:
+        package = NEEDS.get(candidate)
+        if package and importlib.util.find_spec(package) is None:
+            reasons.append(f"{candidate}: {package} is not installed")
+            continue
         backend = named(candidate)
         reason = backend.missing()
         if reason is None:

@@ -40,8 +40,9 @@ from deepgraph.target import Target
 
 Array = npt.NDArray[Any]
 _RUN = "static void run"  # with which the text of a part begins
-_UNITS, _UNIT = 4, 30_000  # texts of C that are compiled side by side, at most; characters of one
+_UNITS, _UNIT = 4, 10_000  # texts of C that are compiled side by side, at most; characters of one
 _DEFINED = re.compile(r"^(void \w+\(.*\)) {$", re.M)  # a function of a kernel
+_ELSEWHERE = "#define DG_AVX512_ELSEWHERE\n"  # another text has the functions of maths512.inc
 _HIDDEN, _VISIBLE = "#pragma GCC visibility push(hidden)\n", "#pragma GCC visibility pop\n"
 # Bytes and operations, some ten microseconds of them: of a kernel that is not worth a second
 # thread, and of a step that keeps the interpreter's lock.
@@ -245,15 +246,19 @@ class NativeDriver(Driver):
 
 
 def units(source: Source) -> list[str]:
-    """The C of a step as texts that can be compiled side by side: kernels dealt out, then parts."""
+    """The C of a step as texts that can be compiled side by side, each with some of the kernels.
+
+    The first has the parts too, and the functions that all of them call.
+    """
     head, *texts = source.kernels
     count = sum(text.startswith(_RUN) for text in texts)
     kernels, parts = texts[: len(texts) - count], texts[len(texts) - count :]
     dealt = min(_UNITS, 1 + sum(map(len, kernels)) // _UNIT)
     declared = [f"{line};" for text in kernels for line in _DEFINED.findall(text)]
-    found = ["\n".join([head, _HIDDEN, *kernels[k::dealt]]) for k in range(dealt)]
-    found[0] = "\n".join([found[0], *declared, _VISIBLE, *parts])
-    return found
+    kernels.sort(key=len, reverse=True)
+    first, *others = ("\n".join([head, _HIDDEN, *kernels[k::dealt]]) for k in range(dealt))
+    first = "\n".join([first, *declared, _VISIBLE, *parts])
+    return [first, *(_ELSEWHERE + text for text in others)]
 
 
 def _in_c(kernel: Kernel) -> bool:

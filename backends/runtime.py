@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import Any
 
@@ -130,8 +131,15 @@ def _tries(lock: threading.RLock) -> tuple[Callable[[], bool], Callable[[], None
 
 
 def load(*texts: str) -> ctypes.CDLL:
-    """These texts of C, compiled or from the cache, as one library of this process."""
-    return ctypes.CDLL(str(toolchain.build(*texts)))
+    """These texts of C, compiled or from the cache, as one library of this process.
+
+    Where the runtime is not there yet it is compiled beside them.
+    """
+    with ThreadPoolExecutor(1) as beside:
+        ready = beside.submit(library)
+        path = toolchain.build(*texts)
+        ready.result()
+    return ctypes.CDLL(str(path))
 
 
 def address(library: ctypes.CDLL, name: str) -> int:

@@ -26,7 +26,7 @@ SUITES = {"peers": ("steps", "elementwise", "alone"), "calls": ("calls",), "comp
           "gpu": ("gpu",)}  # fmt: skip
 # What slows libraries down, or would make one run differ from another.
 UNSET = ("OPENBLAS_", "GOTO_", "MKL_", "OMP_", "KMP_", "NUMBA_", "NUMEXPR_", "XLA_", "JAX_",
-         "TORCH", "PYTENSOR_", "DEEPGRAPH_")  # fmt: skip
+         "TORCH", "PYTENSOR_", "DEEPGRAPH_", "PYTHONDONTWRITEBYTECODE")  # fmt: skip
 COUNTS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "DEEPGRAPH_THREADS", "NUMEXPR_NUM_THREADS",
           "NUMBA_NUM_THREADS")  # fmt: skip
 

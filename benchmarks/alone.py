@@ -90,10 +90,12 @@ def alone(module: str, name: str, net: str, calls: int) -> Row | None:
     step = peer.step(work)
     if step is None:
         return None
+    built = perf_counter() - start
     gc.collect()
     marks = [resident()]
+    start = perf_counter()
     step()
-    first = perf_counter() - start
+    first = built + perf_counter() - start
     for count in (_WARM - 1, calls):
         for _ in range(count):
             step()

@@ -19,7 +19,8 @@
 #endif
 
 /* A function defined as DG_PLAIN(name) and then named by DG_WIDE(name) has another form for vectors of AVX-512, in
-   maths512.inc, which then takes its place: dg_<name>_float32 is that, and else the plain one. */
+   maths512.inc, which then takes its place: dg_<name>_float32 is that, and else the plain one. Of the texts of one
+   library one has these forms; the others say DG_AVX512_ELSEWHERE. */
 #if defined(__AVX512DQ__) && defined(__ELF__) && __GNUC__ >= 12 && !defined(__cplusplus)
 #define DG_AVX512 1
 #define DG_PLAIN(name) dg_##name##_plain
@@ -264,7 +265,7 @@ DG_SCALAR float dg_pow_float32(float x, float y) {
   return y == 0 || x == 1 || (a == 1 && fabsf(y) == INFINITY) ? 1 : dg_float32_of(dg_bits_float32(real) | sign);
 }
 
-#if DG_AVX512
+#if DG_AVX512 && !defined(DG_AVX512_ELSEWHERE)
 #include "maths512.inc"
 #endif
 
