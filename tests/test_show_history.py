@@ -57,7 +57,7 @@ def test_what_was_done_is_what_was_done() -> None:
     step = dg.compile({"y": twice[0] + twice[1], "z": dg.tanh(inverse)}, backend="numpy")
     entries = {e.name: e for e in step.history}
     assert {n for n, mark in entries["share"].lost.items() if mark == "merged"} == {*twice}
-    assert entries["share"].done == "3 merged"
+    assert entries["share"].done == "2 merged into 1"
     assert entries["simplify"].lost[inverse] == "replaced"
     assert [*entries["simplify"].lost.values()].count("removed") == 1
     fused = entries["fuse"].made
@@ -130,6 +130,23 @@ def test_pages_need_nothing_from_elsewhere(step: dg.Step) -> None:
     assert not re.search(r"@import|@font-face|url\(|fetch\(|XMLHttpRequest|<link", element)
 
 
+CUT = "(() => { const m = ROOT.querySelector('.main'); return m.scrollWidth > m.clientWidth })()"
+
+
+@pytest.mark.skipif(bool(MISSING), reason=MISSING or "-")
+def test_code_has_the_room_that_the_picture_leaves(tmp_path: Path) -> None:
+    x = dg.placeholder("x", ("n", 4))
+    y = dg.softmax(x * 2)
+    dg.compile(y, backend="numpy").save_html(tmp_path / "small.html")
+    with Browser(tmp_path) as browser:
+        browser.open(tmp_path / "small.html")
+        browser.click(".kernel > rect")
+        for part in (".view", ".side pre"):
+            room = browser.run(f"ROOT.querySelector('{part}').clientWidth")
+            assert browser.run(f"ROOT.querySelector('{part}').scrollWidth") <= room, part
+        assert not browser.run(CUT)
+
+
 @pytest.mark.skipif(bool(MISSING), reason=MISSING or "-")
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_slider_moves_and_nodes_tell(step: dg.Step, dark: bool, tmp_path: Path) -> None:
@@ -160,6 +177,8 @@ def test_the_slider_moves_and_nodes_tell(step: dg.Step, dark: bool, tmp_path: Pa
         assert browser.run("ROOT.querySelector('button.on').textContent") == "before"
         ink = browser.run("getComputedStyle(ROOT.querySelector('.node text')).fill")
         assert ink == ("rgb(255, 255, 255)" if dark else "rgb(0, 0, 0)")
+        assert browser.run("ROOT.querySelector('.side').clientWidth") > 260
+        assert not browser.run(CUT), "the widget is wider than the page"
         assert not browser.errors
         assert [a.partition(":")[0] for a in browser.asked] == ["file", "data"]
         assert browser.screenshot()[:4] == b"\x89PNG"

@@ -61,11 +61,12 @@ class Entry:
     @property
     def done(self) -> str:
         """What it did, counted."""
-        counts = Counter([*self.lost.values(), *self.made.values()])
-        if self.lost:
-            del counts["replaced"]  # counted where it comes from, not twice
-            counts["replaced"] = [*self.lost.values()].count("replaced")
-        return ", ".join(f"{n} {mark.replace('_', ' ')}" for mark, n in counts.items() if n)
+        lost, made = Counter(self.lost.values()), Counter(self.made.values())
+        counts = {**made, **lost}  # what is marked on both sides is counted where it comes from
+        told = {mark: f"{n} {mark.replace('_', ' ')}" for mark, n in counts.items()}
+        if "merged" in told:
+            told["merged"] += f" into {made['merged']}"
+        return ", ".join(told.values())
 
 
 class History(Drawn):

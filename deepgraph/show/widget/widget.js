@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
-  const PAD = 12, HEAD = 24, LEADING = 1.3;
+  const PAD = 12, HEAD = 24, LEADING = 1.3, BAR = 18; // the last: an upright scroll bar
 
   function make(parent, name, attributes = {}, text = "") {
     const svg = parent.namespaceURI === SVG || name === "svg";
@@ -53,12 +53,13 @@
       this.open = new Set(data.open);
       this.chosen = null;
       this.zoom = null;
+      this.widest = Math.max(...data.stages.map((stage) => data.sheets[stage.sheet].size[0]));
       const root = host.attachShadow({ mode: "open" });
       make(root, "style", {}, data.style);
       this.top = make(root, "div", { class: "top" });
-      const main = make(root, "div", { class: "main" });
-      this.view = make(main, "div", { class: "view" });
-      this.side = make(main, "div", { class: "side" });
+      this.main = make(root, "div", { class: "main" });
+      this.view = make(this.main, "div", { class: "view" });
+      this.side = make(this.main, "div", { class: "side" });
       this.legend = make(root, "div", { class: "legend" });
       this.controls();
       this.drag();
@@ -126,6 +127,8 @@
       this.view.replaceChildren();
       this.svg = make(this.view, "svg", { role: "img" });
       this.size = this.sheet(this.svg, shown.sheet, "");
+      this.widest = Math.max(this.widest, this.size[0]);
+      this.main.style.setProperty("--wide", this.widest + 2 * PAD + BAR);
       this.zoom ??= this.fitting();
       this.scale(this.zoom);
       this.look(looked);
