@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,7 @@ _NUMPY = os.path.dirname(np.__file__) + os.sep  # np.sum(x) of an expression is 
 _USER = os.path.join(_ROOT, "deepgraph", "cli") + os.sep  # declares graphs as any user does
 _scope: ContextVar[str] = ContextVar("deepgraph_scope", default="")
 _derived: ContextVar[tuple[Origin, str] | None] = ContextVar("deepgraph_derived", default=None)
+_again: ContextVar[tuple[FrameType, Origin] | None] = ContextVar("deepgraph_again", default=None)
 
 
 class Origin:
@@ -118,7 +119,10 @@ class Origin:
         """The same position, for a node that `via` made of the user's, or of a gradient."""
         if self.via.startswith("gradient"):
             via = "gradient" if via == "gradient" else f"gradient, {via}"
-        made = Origin(self._code, self._lasti, self.scope, via)
+        return self._with(self.scope, via)
+
+    def _with(self, scope: str, via: str) -> Origin:
+        made = Origin(self._code, self._lasti, scope, via)
         made._text = self._text
         return made
 
@@ -140,10 +144,26 @@ def here() -> Origin:
     if (derived := _derived.get()) is not None:
         origin, via = derived
         return origin.derive(via)
-    frame = sys._getframe(1)
+    frame = _outside(sys._getframe(1))
+    if (again := _again.get()) is not None and frame is again[0]:
+        return again[1]._with(_scope.get(), "")
+    return Origin(frame.f_code, frame.f_lasti, _scope.get())
+
+
+def _outside(frame: FrameType) -> FrameType:
     while frame.f_back is not None and _is_ours(frame.f_code.co_filename):
         frame = frame.f_back
-    return Origin(frame.f_code, frame.f_lasti, _scope.get())
+    return frame
+
+
+@contextmanager
+def again(origin: Origin) -> Iterator[None]:
+    """Nodes declared inside are of the line of `origin`, not of the one that led here."""
+    token = _again.set((_outside(sys._getframe(2)), origin))  # 1: contextlib
+    try:
+        yield
+    finally:
+        _again.reset(token)
 
 
 @cache

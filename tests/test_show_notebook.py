@@ -62,6 +62,14 @@ def test_a_model_is_text_until_it_has_met_an_input() -> None:
     assert "matmul" in bundle["image/svg+xml"]
 
 
+def test_nodes_of_a_model_are_of_the_line_that_called_it() -> None:
+    model = mlp(8, 4)
+    model(dg.placeholder("x", (dim("batch"), 3)))  # met here
+    page = model._repr_mimebundle_()["text/html"]
+    assert "met here" in page
+    assert "_repr_mimebundle_" not in page
+
+
 def test_models_of_several_results_are_drawn() -> None:
     class Two(nn.Module):
         def __init__(self) -> None:

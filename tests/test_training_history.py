@@ -128,12 +128,15 @@ def live(monkeypatch: pytest.MonkeyPatch, shell: object) -> list[Any]:
     """What LivePlot shows during a fit of three epochs, and how."""
     shown: list[Any] = []
 
+    def points(chart: Chart) -> int:
+        return sum(len(xs) for xs, *_ in lines(chart.axes[0]).values())
+
     class Handle:
         def update(self, what: Chart) -> None:
-            shown.append(("update", len(lines(what.axes[0])["train"][0])))
+            shown.append(("update", points(what)))
 
     def display(what: Chart, *, display_id: bool) -> Handle:
-        shown.append(("display", len(lines(what.axes[0])["train"][0])))
+        shown.append(("display", points(what)))
         return Handle()
 
     ipython, module = ModuleType("IPython"), ModuleType("IPython.display")
@@ -154,7 +157,7 @@ def test_a_live_chart(monkeypatch: pytest.MonkeyPatch) -> None:
     class Notebook:
         kernel = object()
 
-    once = [("display", 1), ("update", 2), ("update", 3)]
+    once = [("display", 0), ("update", 1), ("update", 2), ("update", 3)]
     assert live(monkeypatch, Notebook()) == once * 2  # a chart for each fit
     assert live(monkeypatch, object()) == []  # IPython in a terminal
     assert live(monkeypatch, None) == []

@@ -17,7 +17,16 @@ import numpy.typing as npt
 from deepgraph.arguments import call_text
 from deepgraph.dims import Shape, pretty
 from deepgraph.dtypes import DType, as_dtype, is_float
-from deepgraph.errors import ArgumentError, DTypeError, GraphError, Origin, ShapeError, here, scope
+from deepgraph.errors import (
+    ArgumentError,
+    DTypeError,
+    GraphError,
+    Origin,
+    ShapeError,
+    again,
+    here,
+    scope,
+)
 from deepgraph.expr import Expr, explained, explaining
 from deepgraph.graph import Graph
 from deepgraph.ops.source import placeholder
@@ -87,6 +96,7 @@ class Module:
     statistics: ClassVar[tuple[str, ...]] = ()  # attributes that are updated, but not learned
     _met: bool = False  # an input
     _seen: tuple[tuple[Shape, DType], ...] = ()  # types of the inputs, where it was outermost
+    _called: Origin  # and the user's line
 
     _takes_training: ClassVar[bool] = False
 
@@ -130,6 +140,7 @@ class Module:
             module._met = True
         if inputs and all(isinstance(x, Expr) for x in inputs):
             self._seen = tuple((x.shape, x.dtype) for x in inputs)
+            self._called = here()
         _trained.update(dict.fromkeys(outermost.trained, here()))
         return result
 
@@ -231,11 +242,12 @@ class Module:
     def _graph(self) -> Graph:
         """What the model computes in evaluation of inputs like those it last met."""
         many = len(self._seen) > 1
-        inputs = [
-            placeholder(f"x{k}" if many else "x", shape, dtype)
-            for k, (shape, dtype) in enumerate(self._seen)
-        ]
-        results = self(*inputs)
+        with again(self._called):
+            inputs = [
+                placeholder(f"x{k}" if many else "x", shape, dtype)
+                for k, (shape, dtype) in enumerate(self._seen)
+            ]
+            results = self(*inputs)
         if isinstance(results, Expr):
             return Graph(tuple(inputs), {"output": results})
         named = results.items() if isinstance(results, Mapping) else enumerate(results)

@@ -105,20 +105,19 @@ class LivePlot(Callback):
         self._display: Any = None
 
     def begin(self, run: Run) -> None:
-        """The chart will be below the cell that runs now."""
+        """Show what there is so far, above all that the fit prints."""
         self._display = None
+        if _in_notebook():
+            from IPython.display import display
+
+            self._display = display(  # type: ignore[no-untyped-call]
+                Chart(run.history), display_id=True
+            )
 
     def epoch(self, run: Run) -> None:
-        """Draw it, or draw it anew."""
-        if not _in_notebook():
-            return
-        from IPython.display import display
-
-        chart = Chart(run.history)
-        if self._display is None:
-            self._display = display(chart, display_id=True)  # type: ignore[no-untyped-call]
-        else:
-            self._display.update(chart)
+        """Draw it anew."""
+        if self._display is not None:
+            self._display.update(Chart(run.history))
 
 
 def _in_notebook() -> bool:
