@@ -1,10 +1,9 @@
-"""Matrix products as C: each thread multiplies a slice, with BLAS where BLAS can."""
+"""Matrix products as C: each thread multiplies a slice."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
 
-from deepgraph.backends import toolchain
 from deepgraph.backends.ccalls import CallWriter, template
 from deepgraph.backends.cepilogue import EpilogueWriter
 from deepgraph.backends.cfunction import times
@@ -17,9 +16,8 @@ _FLOATS = ("float32", "float64")
 
 
 def _takes(node: Expr) -> bool:
-    """Operands of one dtype; of floats only where there is a BLAS: NumPy's beats plain loops."""
-    alike = all(x.dtype == node.dtype for x in node.inputs)
-    return alike and (node.dtype.name not in _FLOATS or toolchain.blas() is not None)
+    """Operands of one dtype."""
+    return all(x.dtype == node.dtype for x in node.inputs)
 
 
 def epilogue(node: Expr) -> bool:

@@ -24,10 +24,6 @@ _MOST_FEEDS = 32  # of a step that is called directly
 _HEADER = object.__basicsize__  # bytes of an object before its own fields
 
 
-class _Functions(ctypes.Structure):
-    _fields_ = (("sgemm", ctypes.c_void_p), ("dgemm", ctypes.c_void_p))
-
-
 class _Feed(ctypes.Structure):
     _fields_ = (
         ("name", ctypes.py_object), ("dtype", ctypes.py_object), ("ndim", ctypes.c_ssize_t),
@@ -49,7 +45,7 @@ class _Array(ctypes.Structure):
 
 class _Call(ctypes.Structure):
     _fields_ = (
-        ("at", ctypes.c_void_p), ("size", ctypes.c_void_p), ("blas", ctypes.c_void_p),
+        ("at", ctypes.c_void_p), ("size", ctypes.c_void_p), ("multiply", ctypes.c_void_p),
         ("fault", ctypes.c_int64 * 3),
     )  # fmt: skip
 
@@ -67,11 +63,9 @@ class Call:
         self.arrays, self._keeps = arrays, keeps
         self.at = (ctypes.c_void_p * (arrays + len(addresses)))(*[None] * arrays, *addresses)
         self._sizes = (ctypes.c_int64 * len(sizes))(*sizes)
-        found = toolchain.blas()
-        self._functions = _Functions(found.sgemm, found.dgemm) if found else None
         self._struct = _Call(
             ctypes.addressof(self.at), ctypes.addressof(self._sizes),
-            ctypes.addressof(self._functions) if self._functions else None,
+            address(library(), "dg_own_products"),
         )  # fmt: skip
 
     def caller(self, part: int, arrays: int | None = None, *, threads: int = 1,
@@ -147,10 +141,12 @@ def address(library: ctypes.CDLL, name: str) -> int:
     return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
 
 
-def text() -> str:
-    """The runtime as C: the threads, and the way from Python."""
-    names = ("team.c", "calls.c")
-    return "\n".join((toolchain.HEADERS / n).read_text(encoding="utf-8") for n in names)
+def texts() -> list[str]:
+    """The runtime as C: the threads and the way from Python, and products of matrices."""
+    return [
+        "\n".join((toolchain.HEADERS / name).read_text(encoding="utf-8") for name in names)
+        for names in (("team.c", "calls.c"), ("product.c",))
+    ]
 
 
 @cache
@@ -158,7 +154,7 @@ def library() -> ctypes.PyDLL:
     """The runtime, compiled for this machine. BackendError where Python or NumPy does not suit."""
     if not _as_expected(np.zeros((3, 2), np.float32)):
         raise BackendError(f"arrays of NumPy {np.__version__} are not laid out as expected")
-    found = ctypes.PyDLL(str(toolchain.build(text())))
+    found = ctypes.PyDLL(str(toolchain.build(*texts())))
     word, pointer, thing = ctypes.c_ssize_t, ctypes.c_void_p, ctypes.py_object
     few = ctypes.c_int
     found.dg_caller.restype = found.dg_step.restype = thing
@@ -166,6 +162,8 @@ def library() -> ctypes.PyDLL:
     found.dg_step.argtypes = (pointer, pointer, thing, *[pointer] * 3, *[few] * 6)
     found.dg_begin.argtypes, found.dg_begin.restype = (thing, word, thing, few), None
     found.dg_begin(np.ndarray, _HEADER, setting, default())
+    if blas := toolchain.blas():
+        found.dg_use_blas(pointer(blas.sgemm), pointer(blas.dgemm))
     return found
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
 
-import numpy as np
 import pytest
 
 from deepgraph.backends import BackendError, cache, runtime, toolchain
@@ -177,7 +176,7 @@ def test_what_we_ship_compiles_without_a_warning(
 ) -> None:
     monkeypatch.setenv("DEEPGRAPH_CC", name)
     monkeypatch.setenv("DEEPGRAPH_CFLAGS", "-Werror -Wshadow -Wstrict-prototypes")
-    toolchain.build(runtime.text())
+    toolchain.build(*runtime.texts())
     for path in toolchain.HEADERS.glob("*.h"):
         toolchain.build(f'#include "{path.name}"\n#include "{path.name}"\nint one = 1;\n')
 
@@ -192,37 +191,6 @@ def test_numpy_keeps_its_threads() -> None:
     assert blas.threads() == before
     ours = ctypes.CDLL(found.path)
     assert ours.scipy_openblas_get_num_threads64_() == 1
-
-
-PRODUCT = """
-#include "team.h"
-static void slice(dg_call *call, int stage, int me, int count)
-{
-    int64_t m = call->size[0], n = call->size[1], k = call->size[2];
-    int64_t low = m * me / count, high = m * (me + 1) / count;
-    REAL *a = (REAL *)call->at[0], *b = (REAL *)call->at[1], *y = (REAL *)call->at[2];
-    call->blas->GEMM(DG_ROW_MAJOR, DG_AS_IS, DG_TRANSPOSED, high - low, n, k, 2, a + low * k, k, b,
-                     k, 0, y + low * n, n);
-    (void)stage;
-}
-const dg_part product = {1, slice};
-"""
-
-
-@needs_compiler
-@needs_blas
-@pytest.mark.parametrize(("dtype", "c", "name"), [("float32", "float", "sgemm"),
-                                                  ("float64", "double", "dgemm")])  # fmt: skip
-@pytest.mark.parametrize("threads", [1, 3])
-def test_products_on_slices(dtype: str, c: str, name: str, threads: int) -> None:
-    m, n, k = 37, 29, 23
-    rng = np.random.default_rng(0)
-    a, b = (rng.normal(size=s).astype(dtype) for s in ((m, k), (n, k)))
-    y = np.empty((m, n), dtype)
-    library = runtime.load(PRODUCT.replace("REAL", c).replace("GEMM", name))
-    call = runtime.Call(3, [], [m, n, k])
-    assert call.caller(runtime.address(library, "product"), threads=threads)(a, b, y) is None
-    np.testing.assert_allclose(y, 2 * a.astype("f8") @ b.T.astype("f8"), rtol=1e-4, atol=1e-5)
 
 
 LOADED = """

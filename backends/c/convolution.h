@@ -82,9 +82,6 @@ DG_INLINE int dg_inside(dg_axis a) { return a.up == 1 && a.down == 1 && dg_first
 #define DG_EVEN(n, most) (((n) + ((n) + (most) - 1) / (most) - 1) / (((n) + (most) - 1) / (most)))
 enum { DG_OUT = 6, DG_OUT_OF_PAIRS = 4, DG_PLACES_OF_PAIRS = DG_REGISTERS == 32 ? 6 : 2 };
 
-#define DG_JOIN(a, b) a##_##b
-#define DG_OF(a, b) DG_JOIN(a, b)
-
 #define T float
 #define NAME float32
 #include "convolution.inc"

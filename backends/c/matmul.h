@@ -1,21 +1,8 @@
-/* Matrix products over any strides: each thread computes a slice, with BLAS where BLAS can. */
+/* Matrix products over any strides: each thread computes a slice; those of floats are in product.c. */
 #ifndef DG_MATMUL_H
 #define DG_MATMUL_H
 
 #include "loops.h"
-
-/* How BLAS sees an operand of m rows and n columns: as it is, turned over, or not at all (0). */
-DG_FN int dg_blas_sees(int64_t m, int64_t n, int64_t row, int64_t column, int64_t *leading) {
-  if ((column == 1 || n == 1) && (row >= n || m == 1)) {
-    *leading = dg_max(row, dg_max(n, 1));
-    return DG_AS_IS;
-  }
-  if ((row == 1 || m == 1) && (column >= m || n == 1)) {
-    *leading = dg_max(column, dg_max(m, 1));
-    return DG_TRANSPOSED;
-  }
-  return 0;
-}
 
 /* c = a b, of m x k and k x n, on this thread alone; R is what sums run in, FROM and TO convert. */
 #define DG_DEFINE_PRODUCT(T, R, FROM, TO, NAME) \
@@ -35,22 +22,12 @@ DG_FN int dg_blas_sees(int64_t m, int64_t n, int64_t row, int64_t column, int64_
     } \
   }
 
-#define DG_DEFINE_GEMM(T, GEMM, NAME) \
+#define DG_DEFINE_QUICK(T, NAME) \
   DG_FN void dg_multiply_##NAME(dg_call *call, int64_t m, int64_t n, int64_t k, const T *a, int64_t a0, \
                                 int64_t a1, const T *b, int64_t b0, int64_t b1, T *c, int64_t c0, \
                                 int64_t c1) { \
-    int64_t lda = 0, ldb = 0, ldc = 0; \
-    const int left = dg_blas_sees(m, k, a0, a1, &lda), right = dg_blas_sees(k, n, b0, b1, &ldb); \
-    const int result = dg_blas_sees(m, n, c0, c1, &ldc); \
-    if (m <= 0 || n <= 0) return; \
-    if (k == 0 || !left || !right || !result) \
-      dg_product_##NAME(m, n, k, a, a0, a1, b, b0, b1, c, c0, c1); \
-    else if (result == DG_AS_IS) \
-      call->blas->GEMM(DG_ROW_MAJOR, left, right, m, n, k, 1, a, lda, b, ldb, 0, c, ldc); \
-    else /* the result turned over is b turned over times a turned over */ \
-      call->blas->GEMM(DG_ROW_MAJOR, DG_OVER(right), DG_OVER(left), n, m, k, 1, b, ldb, a, lda, 0, c, ldc); \
+    call->multiply->NAME(m, n, k, a, a0, a1, b, b0, b1, c, c0, c1); \
   }
-#define DG_OVER(side) ((side) == DG_AS_IS ? DG_TRANSPOSED : DG_AS_IS)
 
 #define DG_DEFINE_LOOPS(T, NAME) \
   DG_FN void dg_multiply_##NAME(dg_call *call, int64_t m, int64_t n, int64_t k, const T *a, int64_t a0, \
@@ -86,10 +63,8 @@ DG_FN dg_slice dg_slice_of(int64_t m, int64_t n, int64_t itemsize, int64_t me, i
   }
 
 #define DG_SAME(x) (x)
-DG_DEFINE_PRODUCT(float, float, DG_SAME, DG_SAME, float32)
-DG_DEFINE_PRODUCT(double, double, DG_SAME, DG_SAME, float64)
-DG_DEFINE_GEMM(float, sgemm, float32)
-DG_DEFINE_GEMM(double, dgemm, float64)
+DG_DEFINE_QUICK(float, float32)
+DG_DEFINE_QUICK(double, float64)
 DG_DEFINE_MATMUL(float, float32)
 DG_DEFINE_MATMUL(double, float64)
 

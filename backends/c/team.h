@@ -4,23 +4,19 @@
 
 #include <stdint.h>
 
-/* A BLAS whose integers have 64 bits and which multiplies on the calling thread; CBLAS's arguments. */
-typedef struct dg_blas {
-    void (*sgemm)(int order, int transa, int transb, int64_t m, int64_t n, int64_t k, float alpha,
-                  const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c,
-                  int64_t ldc);
-    void (*dgemm)(int order, int transa, int transb, int64_t m, int64_t n, int64_t k, double alpha,
-                  const double *a, int64_t lda, const double *b, int64_t ldb, double beta,
-                  double *c, int64_t ldc);
-} dg_blas;
-
-enum { DG_ROW_MAJOR = 101, DG_AS_IS = 111, DG_TRANSPOSED = 112 };
+/* c = a b on the calling thread, of m x k and k x n with any strides; c must not overlap them. */
+typedef struct dg_products {
+    void (*float32)(int64_t m, int64_t n, int64_t k, const float *a, int64_t a0, int64_t a1, const float *b, int64_t b0,
+                    int64_t b1, float *c, int64_t c0, int64_t c1);
+    void (*float64)(int64_t m, int64_t n, int64_t k, const double *a, int64_t a0, int64_t a1, const double *b,
+                    int64_t b0, int64_t b1, double *c, int64_t c0, int64_t c1);
+} dg_products;
 
 /* What one call of a step works on. */
 typedef struct dg_call {
     char **at;            /* memory by number: feeds, outputs, parameters, constants, then slots */
     const int64_t *size;  /* named sizes */
-    const dg_blas *blas;
+    const dg_products *multiply;
     int64_t fault[3];     /* the first bad index found: check's number + 1 (0: none), index, extent */
 } dg_call;
 

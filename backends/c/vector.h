@@ -13,6 +13,9 @@
 #define DG_UNROLL _Pragma("GCC unroll 64")
 #endif
 
+#define DG_JOIN(a, b) a##_##b
+#define DG_OF(a, b) DG_JOIN(a, b) /* the name for elements of a dtype */
+
 /* dg_v: a vector in registers; dg_u: one in memory, aligned as its elements are; dg_m: a mask. */
 typedef float dg_v_float32 __attribute__((vector_size(DG_VECTOR)));
 typedef double dg_v_float64 __attribute__((vector_size(DG_VECTOR)));
@@ -36,6 +39,13 @@ typedef int64_t dg_m_float64 __attribute__((vector_size(DG_VECTOR)));
 #define DG_FUSED_float64(a, b, c) ((a) * (b) + (c))
 #endif
 
+/* Lanes of a and then of b, by number. */
+#ifdef __clang__
+#define DG_MIXED(a, b, from, y, lanes) for (int l = 0; l < lanes; l++) y[l] = from[l] < lanes ? a[from[l]] : b[from[l] - lanes]
+#else
+#define DG_MIXED(a, b, from, y, lanes) y = __builtin_shuffle(a, b, from)
+#endif
+
 #define DG_DEFINE_VECTOR(T, FMA, NAME) \
   enum { DG_LANES_##NAME = DG_VECTOR / sizeof(T) }; \
   DG_INLINE dg_v_##NAME dg_by_lanes_##NAME(dg_v_##NAME a, dg_v_##NAME b, dg_v_##NAME c) { \
@@ -51,6 +61,11 @@ typedef int64_t dg_m_float64 __attribute__((vector_size(DG_VECTOR)));
     DG_UNROLL for (int half = DG_LANES_##NAME / 2; half; half /= 2) \
       for (int k = 0; k < n; k++) \
         DG_UNROLL for (int l = 0; l < half; l++) x[k][l] += x[k][l + half]; \
+  } \
+  DG_INLINE dg_v_##NAME dg_mixed_##NAME(dg_v_##NAME a, dg_v_##NAME b, dg_m_##NAME from) { \
+    dg_v_##NAME y; \
+    DG_MIXED(a, b, from, y, DG_LANES_##NAME); \
+    return y; \
   } \
   /* The lanes from `low` up to `high`. */ \
   DG_INLINE dg_m_##NAME dg_lanes_##NAME(int64_t low, int64_t high) { \

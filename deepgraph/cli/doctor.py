@@ -104,9 +104,9 @@ def _version(package: str) -> str:
 
 
 def _blas_of_steps() -> str:
-    """The library that multiplies matrices inside compiled steps."""
+    """The library that multiplies large matrices inside compiled steps."""
     found = toolchain.blas()
-    return f"{found.name.strip()}, {found.path}" if found else "not installed: scipy-openblas64"
+    return f"{found.name.strip()}, {found.path}" if found else "their own alone: no scipy-openblas64"
 
 
 def _blas() -> str:

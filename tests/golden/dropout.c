@@ -82,12 +82,12 @@ void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *
     }
 }
 
-// add: tests/test_golden.py:57  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
+// add: tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
 // map over ()
 void k4(int64_t me, const uint64_t *a0, uint64_t *y0) {
     if (me) return;
     const uint64_t r0 = a0[0];
-    // tests/test_golden.py:57  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
+    // tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
     const uint64_t r1 = r0 + UINT64_C(1);
     y0[0] = r1;
 }
@@ -125,7 +125,7 @@ static void run0(dg_call *call, int stage, int me, int count) {
         }
         case 4: {
             if (me >= 1) return;
-            // add: tests/test_golden.py:57  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
+            // add: tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
             k4(me, (const uint64_t *)call->at[3], (uint64_t *)call->at[3]);
             return;
         }
@@ -143,4 +143,4 @@ def step(x, out_y, out_dx):
     # greater_equal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
     # philox_normal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
     # multiply_add_tanh_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-    # add: tests/test_golden.py:57  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
+    # add: tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"

@@ -112,13 +112,13 @@ extern "C" __global__ void __launch_bounds__(256) k3_v1(const float *__restrict_
     k3_of<1>(a0, a1, a2, y0, y1, n_n);
 }
 
-// add: tests/test_golden.py:71  found = str(dg.emit(outputs, updates, backend="cupy")).rstrip() + "\n"
+// add: tests/test_golden.py:70  found = str(dg.emit(outputs, updates, backend="cupy")).rstrip() + "\n"
 // map over ()
 extern "C" __global__ void __launch_bounds__(256) k4(const uint64_t *a0, uint64_t *y0) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
     if (p >= 1) return;
     const uint64_t r0 = a0[0];
-    // tests/test_golden.py:71  found = str(dg.emit(outputs, updates, backend="cupy")).rstrip() + "\n"
+    // tests/test_golden.py:70  found = str(dg.emit(outputs, updates, backend="cupy")).rstrip() + "\n"
     const uint64_t r1 = r0 + UINT64_C(1);
     y0[0] = r1;
 }
@@ -139,5 +139,5 @@ def step(x, out_y, out_dx):
     k2(c0, random_counter, v2)
     # multiply_add_tanh_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
     k3(v2, x, v1, out_y, out_dx)
-    # add: tests/test_golden.py:71  found = str(dg.emit(outputs, updates, backend="cupy")).rstrip() + "\n"
+    # add: tests/test_golden.py:70  found = str(dg.emit(outputs, updates, backend="cupy")).rstrip() + "\n"
     k4(random_counter, random_counter)

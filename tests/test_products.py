@@ -1,0 +1,133 @@
+"""Products of matrices of floats by our own loops and through BLAS, against float64."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import deepgraph as dg
+from deepgraph.backends import native, runtime, toolchain
+
+pytestmark = pytest.mark.skipif(
+    bool(native.backend.missing()), reason=native.backend.missing() or ""
+)
+
+Array = npt.NDArray[np.floating]
+EPS = {"float32": 2.0**-24, "float64": 2.0**-53}
+EDGES = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 47, 48, 49, 64, 97)
+LAYOUTS: dict[str, Callable[[int, int, str], Array]] = {
+    "rows": lambda m, n, dtype: np.empty((m, n), dtype),
+    "columns": lambda m, n, dtype: np.empty((n, m), dtype).T,
+    "padded": lambda m, n, dtype: np.empty((m, n + 3), dtype)[:, :n],
+    "sparse": lambda m, n, dtype: np.empty((2 * m, 3 * n), dtype)[::2, ::3],
+}
+
+
+@pytest.fixture(params=["own", "blas"])
+def products(request: pytest.FixtureRequest) -> Iterator[ctypes.CDLL]:
+    """The runtime, with and without a BLAS."""
+    library, blas = runtime.library(), toolchain.blas()
+    if request.param == "blas" and blas is None:
+        pytest.skip("no scipy-openblas64 here")
+    if request.param == "own":
+        library.dg_use_blas(None, None)
+    yield library
+    if blas:
+        library.dg_use_blas(ctypes.c_void_p(blas.sgemm), ctypes.c_void_p(blas.dgemm))
+
+
+def multiply(library: ctypes.CDLL, a: Array, b: Array, c: Array) -> None:
+    """c = a b."""
+    function = getattr(library, f"dg_multiply_{c.dtype.name}")
+    given: list[object] = [*map(ctypes.c_int64, (*a.shape, b.shape[1]))]
+    m, k, n = given
+    given = [m, n, k]
+    for x in (a, b, c):
+        steps = (ctypes.c_int64(s // x.itemsize) for s in x.strides)
+        given += [ctypes.c_void_p(x.ctypes.data), *steps]
+    function.restype = None
+    function(*given)
+
+
+def check(library: ctypes.CDLL, sizes: tuple[int, int, int], layouts: tuple[str, str, str],
+          dtype: str, seed: int) -> None:  # fmt: skip
+    """Each element is within the bound of a sum of k products, whatever order they are added in."""
+    m, n, k = sizes
+    rng = np.random.default_rng(seed)
+    a, b, c = (
+        LAYOUTS[layout](*shape, dtype)
+        for layout, shape in zip(layouts, ((m, k), (k, n), (m, n)), strict=True)
+    )
+    around = c if c.base is None else c.base
+    around[...] = 7
+    a[...], b[...], c[...] = rng.normal(size=(m, k)), rng.normal(size=(k, n)), np.nan
+    multiply(library, a, b, c)
+    x, y = (v.astype(np.longdouble) for v in (a, b))
+    error = abs(c - x @ y)
+    assert np.all(error <= (k + 1) * EPS[dtype] * (abs(x) @ abs(y))), (sizes, layouts, error.max())
+    c[...] = 7
+    assert (around == 7).all()  # nothing but c was written
+
+
+@pytest.mark.parametrize("dtype", EPS)
+@pytest.mark.parametrize("seed", range(3))
+def test_edges(products: ctypes.CDLL, dtype: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(60):
+        m, n, k = (int(each) for each in rng.choice(EDGES, 3))
+        first, second, third = (str(each) for each in rng.choice([*LAYOUTS], 3))
+        check(products, (m, n, k), (first, second, third), dtype, seed)
+
+
+@pytest.mark.parametrize("dtype", EPS)
+@pytest.mark.parametrize("layouts", [("rows", "rows", "rows"), ("columns", "rows", "rows"),
+                                     ("rows", "columns", "rows"), ("columns", "columns", "columns"),
+                                     ("sparse", "sparse", "sparse")])  # fmt: skip
+@pytest.mark.parametrize("sizes", [(200, 60, 700), (20, 300, 257), (300, 270, 260), (130, 50, 1)])
+def test_what_is_done_in_several_parts(
+    products: ctypes.CDLL, sizes: tuple[int, int, int], layouts: tuple[str, str, str], dtype: str
+) -> None:
+    check(products, sizes, layouts, dtype, 0)
+
+
+@pytest.mark.parametrize("dtype", EPS)
+def test_a_sum_of_nothing_is_zero(products: ctypes.CDLL, dtype: str) -> None:
+    c = np.full((9, 17), np.nan, dtype)
+    multiply(products, np.empty((9, 0), dtype), np.empty((0, 17), dtype), c)
+    np.testing.assert_array_equal(c, 0)
+
+
+@pytest.mark.parametrize("dtype", EPS)
+def test_what_is_not_finite_stays_in_its_row_and_column(
+    products: ctypes.CDLL, dtype: str
+) -> None:
+    a, b, c = np.ones((13, 21), dtype), np.ones((21, 19), dtype), np.empty((13, 19), dtype)
+    a[11, 20], b[0, 18] = np.nan, np.inf
+    multiply(products, a, b, c)
+    np.testing.assert_array_equal(c, a @ b)
+
+
+def test_bits_do_not_depend_on_the_slice(products: ctypes.CDLL) -> None:
+    rng = np.random.default_rng(0)
+    a, b = (rng.normal(size=s).astype("float32") for s in ((64, 300), (300, 96)))
+    whole, parts = np.empty((64, 96), "float32"), np.empty((64, 96), "float32")
+    multiply(products, a, b, whole)
+    for low, high in ((0, 16), (16, 48), (48, 96)):
+        multiply(products, a, b[:, low:high], parts[:, low:high])
+    np.testing.assert_array_equal(parts, whole)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_step_needs_no_blas(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    monkeypatch.setattr(toolchain, "blas", lambda: None)
+    x, w = dg.placeholder("x", ("n", 70)), dg.Parameter(np.ones((70, 90), "float32"), name="w")
+    step = dg.compile(dg.relu(x @ w + 1), backend="native")
+    assert "matmul" not in step.source.driver.replace("# matmul", "")
+    array = np.random.default_rng(0).normal(size=(50, 70)).astype("float32")
+    with dg.config(threads=threads):
+        found = step(x=array)
+    np.testing.assert_allclose(found, np.maximum(array @ np.ones((70, 90)) + 1, 0), atol=1e-4)
