@@ -106,6 +106,7 @@ class _Fusion:
         self.incoming: dict[Expr, list[_Edge]] = {}
         self.outgoing: dict[Expr, list[_Edge]] = {}
         self.line: Line[_Cluster] = Line()
+        self.dear: list[Expr] = []  # to try again, once what they read has joined them
         alignments = Alignments()
         for node in nodes:
             self._enter(node, alignments)
@@ -135,14 +136,20 @@ class _Fusion:
         calls = [n for n in self.nodes if n.op.kind is Kind.CALL and self.target.epilogue(n)]
         others = [n for n in self.nodes if n.op.kind is not Kind.CALL]
         for node in (*reversed(others), *reversed(calls)):
-            if self.reserve.get(node, 0) >= _ALONE:
-                continue
-            readers = {self.home[e.reader] for e in self.outgoing[node]}
-            for reader in sorted(readers, key=lambda c: c.place):
-                cluster = self.home[node]
-                if reader is not cluster and self._fits(cluster, reader):
-                    self._try(cluster, reader)
+            self._join(node)
+        for node in list(self.dear):
+            self._join(node)
         return [self._group(c) for c in self.line.items()]
+
+    def _join(self, node: Expr) -> None:
+        """Merge what computes a node into the kernels that read it, where it can be."""
+        if self.reserve.get(node, 0) >= _ALONE:
+            return
+        readers = {self.home[e.reader] for e in self.outgoing[node]}
+        for reader in sorted(readers, key=lambda c: c.place):
+            cluster = self.home[node]
+            if reader is not cluster and self._fits(cluster, reader):
+                self._try(cluster, reader)
 
     def _reserved(self, a: _Cluster) -> bool:
         return any(self.reserve.get(n, 0) for n in a.nodes)
@@ -177,7 +184,9 @@ class _Fusion:
         folds = {n: _fold_axes(n, index[n]) for n in a.folds}
         if not self._runs_by_rows(a, b, {**folds, **b.folds}, index):
             return
-        if self._affordable(a, b):
+        if not self._affordable(a, b):
+            self.dear.append(a.nodes[0])
+        else:
             self.line.merge(a, b, stretch)
             self.home |= dict.fromkeys(a.nodes, b)
             b.nodes += a.nodes
@@ -271,14 +280,15 @@ class _Fusion:
         """Does the merge remove at least the bytes whose lives it lengthens?
 
         What `a` reads could die as soon as it is made and all others have read it; merged, it lives
-        until all else that `b` reads is made, which is longer if something runs meanwhile.
+        until all else that `b` reads is made, which is longer if something runs meanwhile. What
+        waits for nothing can be made at any time.
         """
         kept: Size = 0
         for value in dict.fromkeys(e.made for n in a.nodes for e in self.incoming[n]):
             users = {self.home[value], *(self.home[e.reader] for e in self.outgoing[value])} - {a}
             if b not in users and self.home[value] is not a:
                 last = max(c.place for c in users)
-                ready = max((c.place for c in b.before if c is not a), default=-1)
+                ready = max((c.place for c in b.before if c.before and c is not a), default=-1)
                 if self.line.busy(last + 1, ready + 1, but=a):
                     kept = kept + _bytes(value)
         if same(kept, 0):

@@ -12,7 +12,9 @@ from aid import Array, run
 from nets import mlp
 
 import deepgraph as dg
-from deepgraph import nn, optim
+from deepgraph import backends, nn, optim, passes
+from deepgraph.backends import reference
+from deepgraph.compile import declare
 from deepgraph.errors import DTypeError, GraphError, ShapeError
 from deepgraph.expr import Expr
 from deepgraph.graph import toposort
@@ -158,6 +160,29 @@ def test_momentum_has_no_nodes_to_spare() -> None:
     assert (new[p].op.name, change.op.name) == ("subtract", "multiply")
     assert before is p
     assert [*map(id, change.inputs)] == [id(opt.state["lr"]), id(new[v])]
+
+
+@pytest.mark.parametrize("backend", ["native", "cupy"])
+@pytest.mark.parametrize("make", [
+    lambda: optim.SGD(0.1, momentum=0.9, nesterov=True, weight_decay=0.01),
+    lambda: optim.RMSProp(0.01, momentum=0.9), optim.Adagrad, optim.Adam,
+    lambda: optim.AdamW(weight_decay=0.1),
+])  # fmt: skip
+def test_all_that_becomes_of_a_parameter_is_one_kernel(
+    make: Callable[[], Optimizer], backend: str
+) -> None:
+    x, t = dg.placeholder("x", ("b", 12)), dg.placeholder("t", ("b",), "int64")
+    model = mlp(16, 8, 4)
+    loss = nn.softmax_cross_entropy(model(x, training=True), t)
+    opt = make()
+    graph, _ = declare(loss, opt.updates(loss, model.parameters), None, 0)
+    stages = passes.run(graph, backends.named(backend).target, reference.value)
+    schedule = stages["order"].value
+    maker, new = schedule.maker, schedule.graph.updates
+    for p in model.parameters:
+        state = [s for name, s in opt.state.items() if name.endswith(f"/{p.name}")]
+        assert state
+        assert len({maker[new[s]] for s in (p, *state)}) == 1, p.name
 
 
 def test_the_learning_rate_is_set_without_compiling_again() -> None:

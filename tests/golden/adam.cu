@@ -72,9 +72,9 @@ extern "C" __global__ void __launch_bounds__(256) k1_2(float *__restrict__ y0, f
     if (p == place && threadIdx.y == 0) { y0[i * 3 + j] = sum; }
 }
 
-// add_multiply_sum_square: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+// add_multiply_sum_subtract: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // row over (2, 3)
-extern "C" __global__ void __launch_bounds__(512) k2(const float *a0, const float *__restrict__ a1, const float *__restrict__ a2, const float *a3, float *y0, float *y1, float *y2) {
+extern "C" __global__ void __launch_bounds__(512) k2(const float *a0, const float *a1, const float *__restrict__ a2, const float *a3, const float *a4, const float *__restrict__ a5, const float *__restrict__ a6, float *y0, float *y1, float *y2, float *y3) {
     __shared__ uint64_t shared[512];
     const dg_index place = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
     const bool lead = place < 3 && threadIdx.y == 0;
@@ -82,99 +82,46 @@ extern "C" __global__ void __launch_bounds__(512) k2(const float *a0, const floa
     const dg_index i1 = row;
     const float r1 = a1[i1];
     const float r3 = a3[i1];
+    const float r4 = a4[i1];
+    const float r5 = a5[0];
+    const float r6 = a6[0];
     // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-    const float r7 = 0.999f * r3;
-    float s6 = 0.0f;
+    const float r9 = 0.9f * r3;
+    const float r11 = 0.999f * r4;
+    float s10 = 0.0f;
     for (dg_index j = (dg_index)threadIdx.y; place <= row && j < 2; j += blockDim.y) {
         const dg_index i0 = j;
         const float r0 = a0[i0 * 3 + i1];
         const float r2 = a2[i0 * 3 + i1];
         // tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
-        const float r4 = r0 + r1;
-        const float r5 = r2 * r4;
-        s6 += r5;
-        y0[i0 * 3 + i1] = r5;
+        const float r7 = r0 + r1;
+        const float r8 = r2 * r7;
+        s10 += r8;
+        y0[i0 * 3 + i1] = r8;
     }
-    double f6 = 0.0;
-    f6 += s6;
-    f6 = dg_across_y(f6, [](double &into, double value) { into += value; }, shared);
-    const float r6 = (float)f6;
+    double f10 = 0.0;
+    f10 += s10;
+    f10 = dg_across_y(f10, [](double &into, double value) { into += value; }, shared);
+    const float r10 = (float)f10;
     // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-    const float r8 = r6 * r6;
-    const float r9 = 0.001f * r8;
-    const float r10 = r7 + r9;
-    if (lead) y1[i1] = r6;
-    if (lead) y2[i1] = r10;
-}
-
-// multiply_add: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-// map over (3,)
-template <int V> DG_SCALAR void k3_of(const float *a0, const float *a1, const float *__restrict__ a2, float *y0, float *y1) {
-    const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 3 / V) return;
-    const dg_index i0 = p * V;
-    const float r2 = a2[0];
-    const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
-    const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
-    dg_pack<float, V> w0;
-    dg_pack<float, V> w1;
-    #pragma unroll
-    for (int v = 0; v < V; v++) {
-        const float r0 = p0.at[v];
-        const float r1 = p1.at[v];
-        // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        const float r3 = 0.9f * r0;
-        const float r4 = 0.1f * r1;
-        const float r5 = r3 + r4;
-        const float r6 = r2 * r5;
-        w0.at[v] = r5;
-        w1.at[v] = r6;
-    }
-    dg_save<V>(y0 + i0, w0);
-    dg_save<V>(y1 + i0, w1);
-}
-extern "C" __global__ void __launch_bounds__(256) k3_v4(const float *a0, const float *a1, const float *__restrict__ a2, float *y0, float *y1) {
-    k3_of<4>(a0, a1, a2, y0, y1);
-}
-extern "C" __global__ void __launch_bounds__(256) k3_v1(const float *a0, const float *a1, const float *__restrict__ a2, float *y0, float *y1) {
-    k3_of<1>(a0, a1, a2, y0, y1);
-}
-
-// sqrt_add_divide_subtract: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-// map over (3,)
-template <int V> DG_SCALAR void k4_of(const float *__restrict__ a0, const float *__restrict__ a1, const float *__restrict__ a2, const float *a3, float *y0) {
-    const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 3 / V) return;
-    const dg_index i0 = p * V;
-    const float r1 = a1[0];
-    const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
-    const dg_pack<float, V> p2 = dg_load<V>(a2 + i0);
-    const dg_pack<float, V> p3 = dg_load<V>(a3 + i0);
-    dg_pack<float, V> w0;
-    #pragma unroll
-    for (int v = 0; v < V; v++) {
-        const float r0 = p0.at[v];
-        const float r2 = p2.at[v];
-        const float r3 = p3.at[v];
-        // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        const float r4 = dg_sqrt(r0);
-        const float r5 = r4 + r1;
-        const float r6 = r2 / r5;
-        const float r7 = r3 - r6;
-        w0.at[v] = r7;
-    }
-    dg_save<V>(y0 + i0, w0);
-}
-extern "C" __global__ void __launch_bounds__(256) k4_v4(const float *__restrict__ a0, const float *__restrict__ a1, const float *__restrict__ a2, const float *a3, float *y0) {
-    k4_of<4>(a0, a1, a2, a3, y0);
-}
-extern "C" __global__ void __launch_bounds__(256) k4_v1(const float *__restrict__ a0, const float *__restrict__ a1, const float *__restrict__ a2, const float *a3, float *y0) {
-    k4_of<1>(a0, a1, a2, a3, y0);
+    const float r12 = 0.1f * r10;
+    const float r13 = r9 + r12;
+    const float r14 = r10 * r10;
+    const float r15 = 0.001f * r14;
+    const float r16 = r11 + r15;
+    const float r17 = r5 * r13;
+    const float r18 = dg_sqrt(r16);
+    const float r19 = r18 + r6;
+    const float r20 = r17 / r19;
+    const float r21 = r1 - r20;
+    if (lead) y1[i1] = r13;
+    if (lead) y2[i1] = r16;
+    if (lead) y3[i1] = r21;
 }
 
 // matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
 // call over (4, 3)
-template <int V> DG_SCALAR void k5_of(const float *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0) {
+template <int V> DG_SCALAR void k3_of(const float *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0) {
     __shared__ float shared[2 * DG_DEPTH * (16 * V + 1)];
     const dg_index tiles = dg_tiles<V>(4, 3);
     const dg_index tile = blockIdx.x % tiles, which = blockIdx.x / tiles;
@@ -184,14 +131,14 @@ template <int V> DG_SCALAR void k5_of(const float *__restrict__ a0, const float 
         [=](dg_index i, dg_index j) { return a1[i * 3 + j]; },
         [=](dg_index i, dg_index j, float sum) { y0[i * 3 + j] = sum; }, shared);
 }
-extern "C" __global__ void __launch_bounds__(256,1) k5_v4(const float *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0) {
-    k5_of<4>(a0, a1, y0);
+extern "C" __global__ void __launch_bounds__(256,1) k3_v4(const float *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0) {
+    k3_of<4>(a0, a1, y0);
 }
-extern "C" __global__ void __launch_bounds__(256,1) k5_v2(const float *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0) {
-    k5_of<2>(a0, a1, y0);
+extern "C" __global__ void __launch_bounds__(256,1) k3_v2(const float *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0) {
+    k3_of<2>(a0, a1, y0);
 }
 
-template <int V> DG_SCALAR void k5_1_of(const float *__restrict__ a0, const float *__restrict__ a1, float *t0) {
+template <int V> DG_SCALAR void k3_1_of(const float *__restrict__ a0, const float *__restrict__ a1, float *t0) {
     __shared__ float shared[2 * DG_DEPTH * (16 * V + 1)];
     const dg_index tiles = dg_tiles<V>(4, 3);
     const dg_index tile = blockIdx.x % tiles, which = blockIdx.x / tiles;
@@ -201,14 +148,14 @@ template <int V> DG_SCALAR void k5_1_of(const float *__restrict__ a0, const floa
         [=](dg_index i, dg_index j) { return a1[i * 3 + j]; },
         [=](dg_index i, dg_index j, float sum) { t0[blockIdx.y * (dg_index)12 + (which * 4 + i) * 3 + j] = sum; }, shared);
 }
-extern "C" __global__ void __launch_bounds__(256,1) k5_1_v4(const float *__restrict__ a0, const float *__restrict__ a1, float *t0) {
-    k5_1_of<4>(a0, a1, t0);
+extern "C" __global__ void __launch_bounds__(256,1) k3_1_v4(const float *__restrict__ a0, const float *__restrict__ a1, float *t0) {
+    k3_1_of<4>(a0, a1, t0);
 }
-extern "C" __global__ void __launch_bounds__(256,1) k5_1_v2(const float *__restrict__ a0, const float *__restrict__ a1, float *t0) {
-    k5_1_of<2>(a0, a1, t0);
+extern "C" __global__ void __launch_bounds__(256,1) k3_1_v2(const float *__restrict__ a0, const float *__restrict__ a1, float *t0) {
+    k3_1_of<2>(a0, a1, t0);
 }
 
-extern "C" __global__ void __launch_bounds__(256) k5_2(float *__restrict__ y0, float *t0) {
+extern "C" __global__ void __launch_bounds__(256) k3_2(float *__restrict__ y0, float *t0) {
     __shared__ uint64_t shared[256];
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
     const dg_index place = dg_least(p, 12 - 1);
@@ -221,95 +168,53 @@ extern "C" __global__ void __launch_bounds__(256) k5_2(float *__restrict__ y0, f
     if (p == place && threadIdx.y == 0) { y0[i * 3 + j] = sum; }
 }
 
-// multiply_add: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+// multiply_add_square_subtract: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // map over (12,)
-template <int V> DG_SCALAR void k6_of(const float *a0, const float *__restrict__ a1, float *y0) {
+template <int V> DG_SCALAR void k4_of(const float *a0, const float *__restrict__ a1, const float *a2, const float *__restrict__ a3, const float *__restrict__ a4, const float *a5, float *y0, float *y1, float *y2) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
     if (p >= 12 / V) return;
     const dg_index i0 = p * V;
-    const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
-    const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
-    dg_pack<float, V> w0;
-    #pragma unroll
-    for (int v = 0; v < V; v++) {
-        const float r0 = p0.at[v];
-        const float r1 = p1.at[v];
-        // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        const float r2 = 0.9f * r0;
-        const float r3 = 0.1f * r1;
-        const float r4 = r2 + r3;
-        w0.at[v] = r4;
-    }
-    dg_save<V>(y0 + i0, w0);
-}
-extern "C" __global__ void __launch_bounds__(256) k6_v4(const float *a0, const float *__restrict__ a1, float *y0) {
-    k6_of<4>(a0, a1, y0);
-}
-extern "C" __global__ void __launch_bounds__(256) k6_v1(const float *a0, const float *__restrict__ a1, float *y0) {
-    k6_of<1>(a0, a1, y0);
-}
-
-// multiply_square_add: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-// map over (12,)
-template <int V> DG_SCALAR void k7_of(const float *a0, const float *__restrict__ a1, float *y0) {
-    const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 12 / V) return;
-    const dg_index i0 = p * V;
-    const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
-    const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
-    dg_pack<float, V> w0;
-    #pragma unroll
-    for (int v = 0; v < V; v++) {
-        const float r0 = p0.at[v];
-        const float r1 = p1.at[v];
-        // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        const float r2 = 0.999f * r0;
-        const float r3 = r1 * r1;
-        const float r4 = 0.001f * r3;
-        const float r5 = r2 + r4;
-        w0.at[v] = r5;
-    }
-    dg_save<V>(y0 + i0, w0);
-}
-extern "C" __global__ void __launch_bounds__(256) k7_v4(const float *a0, const float *__restrict__ a1, float *y0) {
-    k7_of<4>(a0, a1, y0);
-}
-extern "C" __global__ void __launch_bounds__(256) k7_v1(const float *a0, const float *__restrict__ a1, float *y0) {
-    k7_of<1>(a0, a1, y0);
-}
-
-// multiply_sqrt_add_subtract: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-// map over (12,)
-template <int V> DG_SCALAR void k8_of(const float *__restrict__ a0, const float *__restrict__ a1, const float *__restrict__ a2, const float *__restrict__ a3, const float *a4, float *y0) {
-    const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 12 / V) return;
-    const dg_index i0 = p * V;
-    const float r0 = a0[0];
     const float r3 = a3[0];
+    const float r4 = a4[0];
+    const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
     const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
     const dg_pack<float, V> p2 = dg_load<V>(a2 + i0);
-    const dg_pack<float, V> p4 = dg_load<V>(a4 + i0);
+    const dg_pack<float, V> p5 = dg_load<V>(a5 + i0);
     dg_pack<float, V> w0;
+    dg_pack<float, V> w1;
+    dg_pack<float, V> w2;
     #pragma unroll
     for (int v = 0; v < V; v++) {
+        const float r0 = p0.at[v];
         const float r1 = p1.at[v];
         const float r2 = p2.at[v];
-        const float r4 = p4.at[v];
+        const float r5 = p5.at[v];
         // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-        const float r5 = r0 * r1;
-        const float r6 = dg_sqrt(r2);
-        const float r7 = r6 + r3;
-        const float r8 = r5 / r7;
-        const float r9 = r4 - r8;
-        w0.at[v] = r9;
+        const float r6 = 0.9f * r0;
+        const float r7 = 0.1f * r1;
+        const float r8 = r6 + r7;
+        const float r9 = 0.999f * r2;
+        const float r10 = r1 * r1;
+        const float r11 = 0.001f * r10;
+        const float r12 = r9 + r11;
+        const float r13 = r3 * r8;
+        const float r14 = dg_sqrt(r12);
+        const float r15 = r14 + r4;
+        const float r16 = r13 / r15;
+        const float r17 = r5 - r16;
+        w0.at[v] = r8;
+        w1.at[v] = r12;
+        w2.at[v] = r17;
     }
     dg_save<V>(y0 + i0, w0);
+    dg_save<V>(y1 + i0, w1);
+    dg_save<V>(y2 + i0, w2);
 }
-extern "C" __global__ void __launch_bounds__(256) k8_v4(const float *__restrict__ a0, const float *__restrict__ a1, const float *__restrict__ a2, const float *__restrict__ a3, const float *a4, float *y0) {
-    k8_of<4>(a0, a1, a2, a3, a4, y0);
+extern "C" __global__ void __launch_bounds__(256) k4_v4(const float *a0, const float *__restrict__ a1, const float *a2, const float *__restrict__ a3, const float *__restrict__ a4, const float *a5, float *y0, float *y1, float *y2) {
+    k4_of<4>(a0, a1, a2, a3, a4, a5, y0, y1, y2);
 }
-extern "C" __global__ void __launch_bounds__(256) k8_v1(const float *__restrict__ a0, const float *__restrict__ a1, const float *__restrict__ a2, const float *__restrict__ a3, const float *a4, float *y0) {
-    k8_of<1>(a0, a1, a2, a3, a4, y0);
+extern "C" __global__ void __launch_bounds__(256) k4_v1(const float *a0, const float *__restrict__ a1, const float *a2, const float *__restrict__ a3, const float *__restrict__ a4, const float *a5, float *y0, float *y1, float *y2) {
+    k4_of<1>(a0, a1, a2, a3, a4, a5, y0, y1, y2);
 }
 
 iteration, mean_w, w, b, square_w, lr, mean_b, square_b, = parameters
@@ -320,12 +225,10 @@ v2 = slot(2, (2, 3), 'float32')
 t3 = slot(3, (96,), 'float32')
 t0 = slot(3, (96,), 'float32')
 v3 = slot(2, (2, 3), 'float32')
-v4 = slot(4, (3,), 'float32')
-v5 = slot(4, (3,), 'float32')
-v6 = slot(5, (4, 3), 'float32')
-t6 = slot(6, (192,), 'float32')
+v4 = slot(4, (4, 3), 'float32')
+t5 = slot(5, (192,), 'float32')
 c0_ = view(c0, (4, 2), (1, 4))
-t1 = slot(6, (192,), 'float32')
+t1 = slot(5, (192,), 'float32')
 
 
 def step():
@@ -336,20 +239,12 @@ def step():
         k1(c0, w, v2, t3)
     else:
         cp.matmul(c0, w, out=v2)
-    # add_multiply_sum_square: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-    k2(v2, b, c1, square_b, v3, v4, square_b)
-    # multiply_add: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-    k3(mean_b, v4, v0, mean_b, v5)
-    # sqrt_add_divide_subtract: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-    k4(square_b, v1, v5, b, b)
+    # add_multiply_sum_subtract: Adam.b tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+    k2(v2, b, c1, mean_b, square_b, v0, v1, v3, mean_b, square_b, b)
     # matmul: tests/programs.py:56  loss = dg.mean((dg.asarray(np.eye(2, 4, dtype="f")) @ w + b) ** 2)
-    if k5:
-        k5(c0, v3, v6, t6)
+    if k3:
+        k3(c0, v3, v4, t5)
     else:
-        cp.matmul(c0_, v3, out=v6)
-    # multiply_add: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-    k6(mean_w, v6, mean_w)
-    # multiply_square_add: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-    k7(square_w, v6, square_w)
-    # multiply_sqrt_add_subtract: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
-    k8(v0, mean_w, square_w, v1, w, w)
+        cp.matmul(c0_, v3, out=v4)
+    # multiply_add_square_subtract: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
+    k4(mean_w, v4, square_w, v0, v1, w, mean_w, square_w, w)

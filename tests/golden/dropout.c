@@ -20,24 +20,9 @@ void k0(dg_call *call, int64_t me, int64_t count, const uint64_t *a0, const uint
     }
 }
 
-// greater_equal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-// map over (n*4,)
-void k1(dg_call *call, int64_t me, int64_t count, const float *a0, uint8_t *y0) {
-    const int64_t n_n = call->size[0];
-    const int64_t low = dg_share(n_n*4, 64, me, count);
-    const int64_t high = dg_share(n_n*4, 64, me + 1, count);
-    #pragma omp simd
-    for (int64_t i0 = low; i0 < high; i0++) {
-        const float r0 = a0[i0];
-        // tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-        const dg_bool r1 = dg_greater_equal(r0, 0.5f);
-        y0[i0] = r1;
-    }
-}
-
 // philox_normal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
 // call over (n, 4)
-void k2(dg_call *call, int64_t me, int64_t count, const uint64_t *a0, const uint64_t *a1, float *restrict y0) {
+void k1(dg_call *call, int64_t me, int64_t count, const uint64_t *a0, const uint64_t *a1, float *restrict y0) {
     const int64_t n_n = call->size[0];
     const int64_t low0 = dg_share((n_n*4 + 3) / 4, 64, me, count);
     const int64_t high0 = dg_share((n_n*4 + 3) / 4, 64, me + 1, count);
@@ -56,9 +41,9 @@ void k2(dg_call *call, int64_t me, int64_t count, const uint64_t *a0, const uint
     }
 }
 
-// multiply_add_tanh_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+// greater_equal_multiply_add_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
 // map over (n*4,)
-void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const uint8_t *a2, float *y0, float *y1) {
+void k2(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0, float *y1) {
     const int64_t n_n = call->size[0];
     const int64_t low = dg_share(n_n*4, 64, me, count);
     const int64_t high = dg_share(n_n*4, 64, me + 1, count);
@@ -66,25 +51,26 @@ void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *
     for (int64_t i0 = low; i0 < high; i0++) {
         const float r0 = a0[i0];
         const float r1 = a1[i0];
-        const dg_bool r2 = a2[i0];
+        const float r2 = a2[i0];
         // tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-        const float r3 = r0 * 0.1f;
-        const float r4 = r1 + r3;
-        const float r5 = dg_tanh(r4);
-        const float r6 = r5 * 2.0f;
-        const float r7 = r2 ? r6 : 0.0f;
-        y0[i0] = r7;
-        const float r8 = r5 * r5;
-        const float r9 = 1.0f - r8;
-        const float r10 = 2.0f * r9;
-        const float r11 = r2 ? r10 : 0.0f;
-        y1[i0] = r11;
+        const dg_bool r3 = dg_greater_equal(r0, 0.5f);
+        const float r4 = r1 * 0.1f;
+        const float r5 = r2 + r4;
+        const float r6 = dg_tanh(r5);
+        const float r7 = r6 * 2.0f;
+        const float r8 = r3 ? r7 : 0.0f;
+        y0[i0] = r8;
+        const float r9 = r6 * r6;
+        const float r10 = 1.0f - r9;
+        const float r11 = 2.0f * r10;
+        const float r12 = r3 ? r11 : 0.0f;
+        y1[i0] = r12;
     }
 }
 
 // add: tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
 // map over ()
-void k4(int64_t me, const uint64_t *a0, uint64_t *y0) {
+void k3(int64_t me, const uint64_t *a0, uint64_t *y0) {
     if (me) return;
     const uint64_t r0 = a0[0];
     // tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
@@ -103,35 +89,28 @@ static void run0(dg_call *call, int stage, int me, int count) {
             return;
         }
         case 1: {
-            const int few = n_n*24 < 262144 ? 1 : count;
-            if (me >= few) return;
-            // greater_equal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-            k1(call, me, few, (const float *)call->at[5], (uint8_t *)call->at[6]);
-            return;
-        }
-        case 2: {
             const int few = n_n*196 + 16 < 262144 ? 1 : count;
             if (me >= few) return;
             // philox_normal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-            k2(call, me, few, (const uint64_t *)call->at[4], (const uint64_t *)call->at[3], (float *)call->at[7]);
+            k1(call, me, few, (const uint64_t *)call->at[4], (const uint64_t *)call->at[3], (float *)call->at[6]);
+            return;
+        }
+        case 2: {
+            const int few = n_n*156 < 262144 ? 1 : count;
+            if (me >= few) return;
+            // greater_equal_multiply_add_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+            k2(call, me, few, (const float *)call->at[5], (const float *)call->at[6], (const float *)call->at[0], (float *)call->at[1], (float *)call->at[2]);
             return;
         }
         case 3: {
-            const int few = n_n*140 < 262144 ? 1 : count;
-            if (me >= few) return;
-            // multiply_add_tanh_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-            k3(call, me, few, (const float *)call->at[7], (const float *)call->at[0], (const uint8_t *)call->at[6], (float *)call->at[1], (float *)call->at[2]);
-            return;
-        }
-        case 4: {
             if (me >= 1) return;
             // add: tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
-            k4(me, (const uint64_t *)call->at[3], (uint64_t *)call->at[3]);
+            k3(me, (const uint64_t *)call->at[3], (uint64_t *)call->at[3]);
             return;
         }
     }
 }
-const dg_part part0 = {5, run0};
+const dg_part part0 = {4, run0};
 
 random_counter, = parameters
 c0, = constants
@@ -140,7 +119,6 @@ c0, = constants
 def step(x, out_y, out_dx):
     part0(x, out_y, out_dx)
     # philox_uniform: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-    # greater_equal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
     # philox_normal: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-    # multiply_add_tanh_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
+    # greater_equal_multiply_add_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
     # add: tests/test_golden.py:56  found = str(dg.emit(outputs, updates, backend="native")).rstrip() + "\n"
