@@ -147,6 +147,32 @@ def test_code_has_the_room_that_the_picture_leaves(tmp_path: Path) -> None:
         assert not browser.run(CUT)
 
 
+CENTRE = """(() => {
+    const view = ROOT.querySelector('.view');
+    const a = view.getBoundingClientRect(), b = view.querySelector('svg').getBoundingClientRect();
+    return [(a.x + view.clientWidth / 2 - b.x) / b.width, b.width];
+})()"""  # where the middle of what is seen lies in the picture, and how wide that is
+
+
+@pytest.mark.skipif(bool(MISSING), reason=MISSING or "-")
+def test_zooming_keeps_the_middle_and_begins_readable(tmp_path: Path) -> None:
+    wide_row = [dg.exp(dg.tanh(dg.placeholder(f"x{k}", (3,)))) for k in range(40)]
+    dg.concat(wide_row).save_html(tmp_path / "wide.html")
+    with Browser(tmp_path) as browser:
+        browser.open(tmp_path / "wide.html")
+        size = "parseFloat(getComputedStyle(ROOT.querySelector('.node text')).fontSize)"
+        zoom = "ROOT.querySelector('.node rect').getBoundingClientRect().width"
+        real = "ROOT.querySelector('.node rect').getBBox().width"
+        assert browser.run(f"{size} * {zoom} / {real}") > 7.5
+        browser.run("(() => { const v = ROOT.querySelector('.view');"
+                    "v.scrollTo(v.scrollWidth / 3, 0) })()")  # fmt: skip
+        x, wide = browser.run(CENTRE)
+        for button in ("larger", "size of the text", "smaller"):
+            browser.click(f"button[title*='{button}']")
+            assert browser.run(CENTRE)[0] == pytest.approx(x, abs=0.005), button
+            assert browser.run(CENTRE)[1] != wide
+
+
 @pytest.mark.skipif(bool(MISSING), reason=MISSING or "-")
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_slider_moves_and_nodes_tell(step: dg.Step, dark: bool, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const PAD = 12, HEAD = 24, LEADING = 1.3, BAR = 18; // the last: an upright scroll bar
+  const READABLE = 0.65; // the least zoom to begin with
 
   function make(parent, name, attributes = {}, text = "") {
     const svg = parent.namespaceURI === SVG || name === "svg";
@@ -90,10 +91,10 @@
       const button = (text, title, act) => {
         make(this.top, "button", { title }, text).onclick = act;
       };
-      button("−", "smaller", () => this.scale(this.zoom / 1.25));
-      button("+", "larger", () => this.scale(this.zoom * 1.25));
-      button("fit", "the whole width", () => this.scale(this.fitting()));
-      button("1:1", "the size of the text", () => this.scale(1));
+      button("−", "smaller", () => this.rescale(this.zoom / 1.25));
+      button("+", "larger", () => this.rescale(this.zoom * 1.25));
+      button("fit", "the whole width", () => this.rescale(this.fitting()));
+      button("1:1", "the size of the text", () => this.rescale(1));
     }
 
     drag() {
@@ -129,7 +130,7 @@
       this.size = this.sheet(this.svg, shown.sheet, "");
       this.widest = Math.max(this.widest, this.size[0]);
       this.main.style.setProperty("--wide", this.widest + 2 * PAD + BAR);
-      this.zoom ??= this.fitting();
+      this.zoom ??= Math.max(READABLE, this.fitting());
       this.scale(this.zoom);
       this.look(looked);
       this.explainKinds();
@@ -169,6 +170,14 @@
       this.svg.setAttribute("viewBox", `${-PAD} ${-PAD} ${wide} ${tall}`);
       this.svg.setAttribute("width", wide * zoom);
       this.svg.setAttribute("height", tall * zoom);
+    }
+
+    // What is in the middle stays there.
+    rescale(zoom) {
+      const { clientWidth: wide, clientHeight: tall, scrollLeft: x, scrollTop: y } = this.view;
+      const times = zoom / this.zoom;
+      this.scale(zoom);
+      this.view.scrollTo((x + wide / 2) * times - wide / 2, (y + tall / 2) * times - tall / 2);
     }
 
     // Draw a sheet into a group; its size.
