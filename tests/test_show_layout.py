@@ -118,6 +118,19 @@ def test_text_fits_its_box(shown: Drawing) -> None:
         assert (title.width, title.height) == text.size
 
 
+@pytest.mark.parametrize("count", [10, 100, 1000])
+def test_text_is_apart_from_all_other_text(count: int) -> None:
+    made = layout(random_drawing(0, count, count // 8))
+    lettered = [*zip(made.nodes, made.texts, strict=True)]
+    assert all(t.size[0] <= b.width and t.size[1] <= b.height for b, t in lettered)
+    boxes = sorted([*made.nodes, *made.titles], key=lambda box: box.y)
+    for k, box in enumerate(boxes):
+        for other in boxes[k + 1 :]:
+            if other.y >= box.y + box.height:
+                break
+            assert not overlap(box, other)
+
+
 @pytest.mark.parametrize("shown", CASES)
 def test_edges_lead_down_from_box_to_box_and_around_all_others(shown: Drawing) -> None:
     made = placed(shown)
