@@ -36,9 +36,9 @@ class Net(NamedTuple):
 LENET = (Conv(6, 5, True), Conv(16, 5, True)), (120, 84, 10)
 CONVS = (Conv(64, 3, False), Conv(128, 3, True)), (1024, 10)
 NETS = (
-    *(Net(f"mlp {n}", n, (784,), (), (512, 256, 10)) for n in (64, 128)),
+    *(Net(f"mlp {n}", n, (784,), (), (512, 256, 10)) for n in (1, 7, 64, 100, 128, 256)),
     *(Net(f"lenet {n}", n, (1, 28, 28), *LENET) for n in (1, 7, 64, 100, 256)),
-    Net("conv 64", 64, (3, 16, 16), *CONVS),
+    *(Net(f"conv {n}", n, (3, 16, 16), *CONVS) for n in (1, 7, 64, 100, 256)),
 )
 TINY = (
     Net("mlp 4", 4, (6,), (), (5, 3)),

@@ -87,7 +87,8 @@ def test_edges(products: ctypes.CDLL, dtype: str, seed: int) -> None:
 @pytest.mark.parametrize("layouts", [("rows", "rows", "rows"), ("columns", "rows", "rows"),
                                      ("rows", "columns", "rows"), ("columns", "columns", "columns"),
                                      ("sparse", "sparse", "sparse")])  # fmt: skip
-@pytest.mark.parametrize("sizes", [(200, 60, 700), (20, 300, 257), (300, 270, 260), (130, 50, 1)])
+@pytest.mark.parametrize("sizes", [(200, 60, 700), (20, 300, 257), (300, 270, 260), (130, 50, 1),
+                                   (7, 1060, 1041), (1, 1030, 33), (2060, 3, 1030)])
 def test_what_is_done_in_several_parts(
     products: ctypes.CDLL, sizes: tuple[int, int, int], layouts: tuple[str, str, str], dtype: str
 ) -> None:

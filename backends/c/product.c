@@ -14,7 +14,8 @@ enum {
   ROWS = DG_REGISTERS == 32 ? 8 : 4, VECTORS = 3, /* of a block, whose sums are in registers */
   DEEP = 256, HIGH = 128,                         /* of what passes by one panel, so that both stay in caches */
   LINE = 64,                                      /* bytes that memory gives at once */
-  FEW = 4, MANY = 256                             /* rows below which, and sizes above which, BLAS is quicker */
+  MANY = 256,                                     /* sizes above which BLAS is quicker */
+  THIN = 8, ACROSS = 1024, STREAMS = 16           /* thin.inc: rows; columns at once, of so many rows of the other */
 };
 
 static sgemm_function *sgemm;
@@ -44,12 +45,13 @@ static int blas_sees(int64_t m, int64_t n, int64_t row, int64_t column, int64_t 
 /* Of a result of m x n, whose columns come in vectors of so many lanes. */
 static int prefers_blas(int64_t m, int64_t n, int64_t k, int64_t lanes)
 {
-    return m < FEW || n < lanes || dg_min(dg_min(m, n), k) > MANY;
+    return n < lanes || dg_min(dg_min(m, n), k) > MANY;
 }
 
 #define T float
 #define NAME float32
 #define GEMM sgemm
+#include "thin.inc"
 #include "product.inc"
 #undef T
 #undef NAME
@@ -57,6 +59,7 @@ static int prefers_blas(int64_t m, int64_t n, int64_t k, int64_t lanes)
 #define T double
 #define NAME float64
 #define GEMM dgemm
+#include "thin.inc"
 #include "product.inc"
 
 const dg_products dg_own_products = {dg_multiply_float32, dg_multiply_float64};
