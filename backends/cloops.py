@@ -15,13 +15,15 @@ from deepgraph.backends.clike import (
     size,
     stored,
 )  # fmt: skip
+from deepgraph.backends.cvectors import by_vectors
 from deepgraph.dims import at_least, product
 from deepgraph.expr import Expr, Kind
 from deepgraph.nest import LANES, Block, Kept, Loop, Nest, Work, folds
 from deepgraph.schedule import Instr, contiguous
 
 _STRIP = 4096  # elements that floats add up, in lanes, before a double takes over
-_MANY = 128  # elements from which a fold goes by lanes
+_MANY = 128  # elements from which a fold goes by lanes, and a loop over vectors is worth its text
+_FLOATS = "dg_floats"  # one or more, in a loop over vectors
 
 
 class LoopsWriter(FunctionWriter):
@@ -43,6 +45,7 @@ class LoopsWriter(FunctionWriter):
         self.known: set[int] = set()  # registers in scope
         self.shared: int | None = None  # the axis of which this thread has a share
         self.bounds: dict[int, tuple[str, str]] = {}  # of axes that are run over in part
+        self.along: int | None = None  # the axis along which registers are vectors
 
     def text(self) -> str:
         """The function, and one more for what runs once all threads are through."""
@@ -136,15 +139,26 @@ class LoopsWriter(FunctionWriter):
         widens = any(self.folds[r].long != self.folds[r].short for r in along)
         lanes = self.nest.levels[loop.level].part == "lanes"
         extent = LANES if lanes else self.kernel.space[axis]
-        fold = self._simd if at_least(_MANY, extent) is True else self._by_lanes
+        many = at_least(_MANY, extent) is not True
+        fold = self._by_lanes if many else self._simd
+        self.along = axis if many and by_vectors(self.nest, loop, axis, along) else None
         if not along:
-            self._simd(loop, along, axis, low, high)
+            (self._simd if self.along is None else self._by_vectors)(loop, along, axis, low, high)
         elif widens and at_least(_STRIP, extent) is not True:
             with self._strips(low, high, _STRIP):
                 fold(loop, along, axis, "s", "e")
         else:
             with self.out.braces(""):
                 fold(loop, along, axis, low, high)
+        self.along = None
+
+    def _by_vectors(
+        self, loop: Loop, along: Sequence[int], axis: int, low: str, high: str
+    ) -> None:  # fmt: skip
+        """Vectors as values, with nothing that folds along the loop."""
+        head = f"DG_MAP_VECTORS(i{axis}, {low}, {high},"
+        with self.scope(), self.out.braces(""), self.out.braces(head, ")"):
+            self._fold(loop, along)
 
     def _simd(self, loop: Loop, along: Sequence[int], axis: int, low: str, high: str) -> None:
         """Many elements at once, with what folds along the loop in variables of its own."""
@@ -162,10 +176,13 @@ class LoopsWriter(FunctionWriter):
             self.out.add(f"{v.type} {v.name}_of[DG_LANES];")
         with self.loop("l", "0", "DG_LANES"):
             self.out.add(*(f"{v.name}_of[l] = {v.start};" for v in variables))
-        with self.scope(), self.out.braces(f"DG_BY_LANES(i{axis}, {low}, {high},", ")"):
-            self.out.add(*(f"{v.type} {v.name} = {v.name}_of[l];" for v in variables))
+        form = "DG_BY_LANES" if self.along is None else "DG_FOLD_VECTORS"
+        with self.scope(), self.out.braces(f"{form}(i{axis}, {low}, {high},", ")"):
+            for v in variables:
+                kind = v.type if self.along is None else _FLOATS
+                self.out.add(f"{kind} {v.name} = {self._read(f'{v.name}_of[l]')};")
             self._fold(loop, along)
-            self.out.add(*(f"{v.name}_of[l] = {v.name};" for v in variables))
+            self.out.add(*(self._write(f"{v.name}_of[l]", v.name) for v in variables))
         with self.out.braces("DG_JOIN_LANES(", ")"):
             for r in along:
                 self.out.add(*self.folds[r].short_join(r))
@@ -235,21 +252,23 @@ class LoopsWriter(FunctionWriter):
         if r < self.first:
             access = self.kernel.loads[r]
             dtype = access.value.dtype
-            value = loaded(f"a{r}[{offset(access.at)}]", dtype)
+            value = loaded(self._read(f"a{r}[{offset(access.at)}]"), dtype)
         else:
             instr = self.kernel.body[r - self.first]
             dtype = instr.node.dtype
             self._comment(instr.node)
             value = self._sum(r) if r in self.folds else self._expression(instr)
-        self.out.add(f"const {register_type(dtype)} r{r} = {value};")
+        kind = register_type(dtype) if self.along is None else _FLOATS
+        self.out.add(f"const {kind} r{r} = {value};")
         self.known.add(r)
         for k, store in enumerate(self.kernel.stores):
             if work.stores and store.register == r:
                 at = offset(store.access.at)
-                self.out.add(f"y{k}[{at}] = {stored(f'r{r}', store.access.value.dtype)};")
+                value = stored(f"r{r}", store.access.value.dtype)
+                self.out.add(self._write(f"y{k}[{at}]", value))
         kept = self.nest.kept.get(r)
         if kept is not None and r not in self.folds:
-            self.out.add(f"{self._memory_of(kept)} = r{r};")
+            self.out.add(self._write(self._memory_of(kept), f"r{r}"))
 
     def _expression(self, instr: Instr) -> str:
         node = instr.node
@@ -270,7 +289,16 @@ class LoopsWriter(FunctionWriter):
         """A register that is in scope, or where it was kept."""
         if r in self.known:
             return f"r{r}"
-        return self._memory_of(self.nest.kept[r])
+        kept = self.nest.kept[r]
+        element = self._memory_of(kept)
+        return self._read(element) if self.along in kept.axes else element
+
+    def _read(self, element: str) -> str:
+        """What lies in memory there; along a loop over vectors, a vector from there on."""
+        return element if self.along is None else f"DG_GET({element})"
+
+    def _write(self, element: str, value: str) -> str:
+        return f"{element} = {value};" if self.along is None else f"DG_PUT({element}, {value});"
 
     # Memory.
 

@@ -57,6 +57,7 @@ FUNCTIONS = {
     "log2": Function(1.2, 1.2, np.log2, lambda x: mpmath.log(x, 2)),
     "log10": Function(1.1, 1.1, np.log10, mpmath.log10),
     "log1p": Function(1.6, 1.6, np.log1p, mpmath.log1p),
+    "sqrt": Function(0.5, 0.5, np.sqrt, mpmath.sqrt),
     "tanh": Function(2.6, 2.6, np.tanh, mpmath.tanh),
     "sigmoid": Function(2.6, 2.6, _sigmoid, lambda x: 1 / (1 + mpmath.exp(-x))),
     "erf": Function(2.2, 2.2, _erf, mpmath.erf),
@@ -77,13 +78,15 @@ FUNCTIONS = {
     "hypot": Function(0.6, 1.2, np.hypot, mpmath.hypot),
 }
 DOMAINS = {
-    **dict.fromkeys(("log", "log2", "log10", "cbrt"), (0, np.inf)),
+    **dict.fromkeys(("log", "log2", "log10", "cbrt", "sqrt"), (0, np.inf)),
     **dict.fromkeys(("sin", "cos", "tan"), (-np.inf, np.inf)),
     **dict.fromkeys(("asin", "acos", "atanh"), (-1, 1)),
     "log1p": (-1, np.inf), "acosh": (1, np.inf),
 }  # fmt: skip
 BINARY = ("pow", "atan2", "hypot")
 UNARY = [name for name in FUNCTIONS if name not in BINARY]
+VECTORS = ("exp", "log", "sin", "cos", "tanh", "sqrt", "sigmoid", "silu", "gelu_tanh", "abs",
+           "relu")  # fmt: skip
 WITHOUT_FMA = {"log2": 2.0, "log10": 2.0, "pow": 2.0, "exp2": 1.3}  # where that is more
 
 
@@ -94,7 +97,7 @@ def bound(name: str, dtype: str, fma: bool) -> float:
 
 def loops() -> str:
     """A C function `<name>_<dtype>` over arrays for each of ours; one line each."""
-    texts = ['#include "maths.h"', "#ifndef __AVX2__", "#define __AVX2__ 0", "#endif"]
+    texts = ['#include "loops.h"', "#ifndef __AVX2__", "#define __AVX2__ 0", "#endif"]
     texts += ["int has_avx2(void) { return __AVX2__; }"]
     for name in FUNCTIONS:
         for dtype, c in C_TYPES.items():
@@ -104,6 +107,13 @@ def loops() -> str:
                 f"void {name}_{dtype}(int64_t n, const {c} *restrict x, {more}{c} *restrict y) "
                 f"{{ for (int64_t i = 0; i < n; i++) y[i] = {call}; }}"
             )
+    for name in VECTORS:
+        texts += [
+            f"void one_{name}(int64_t n, const float *restrict x, float *restrict y) "
+            f"{{ for (int64_t i = 0; i < n; i++) y[i] = dg_{name}(x[i]); }}",
+            f"void vectors_{name}(int64_t n, const float *x, float *y) "
+            f"{{ DG_MAP_VECTORS(i, 0, n, {{ DG_PUT(y[i], dg_{name}(DG_GET(x[i]))); }}) }}",
+        ]
     return "\n".join(texts)
 
 
@@ -122,7 +132,7 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     if request.param != "native" and not X86:
         pytest.skip("every ARM64 has fused multiply-add, and vectors of one size")
     clang = "clang" in subprocess.check_output([str(CC), "--version"], text=True)
-    flags = ["-O3", "-Rpass=loop-vectorize" if clang else "-fopt-info-vec"]
+    flags = ["-O3", "-fopenmp-simd", "-Rpass=loop-vectorize" if clang else "-fopt-info-vec"]
     flags += FLAGS[request.param] if X86 else []
     library, said = compiled(text, tmp_path_factory.mktemp("maths"), *flags)
     vectorised = {int(k) for k in re.findall(r"source\.c:(\d+):.*vectorized", said)}
@@ -247,6 +257,30 @@ def test_a_value_depends_on_its_place_nowhere(built: Built, name: str, seed: int
     for count in (7, 13, 16, 29, 3000):
         rows = [over(function, "float32", x[k : k + count]) for k in range(0, len(x), count)]
         np.testing.assert_array_equal(np.concatenate(rows).view(np.int32), alone.view(np.int32))
+
+
+@pytest.mark.parametrize("seed", [0])
+@pytest.mark.parametrize("name", VECTORS)
+def test_vectors_have_the_values_of_their_elements(built: Built, name: str, seed: int) -> None:
+    x = np.random.default_rng(seed).permutation(near_edges("float32"))
+    for count in (0, 1, 15, 16, 31, 33, 100, len(x)):
+        one, many = (
+            over(getattr(built.library, f"{form}_{name}"), "float32", x[:count])
+            for form in ("one", "vectors")
+        )
+        np.testing.assert_array_equal(many.view(np.int32), one.view(np.int32))
+
+
+def test_sqrt_rounds_correctly(built: Built) -> None:
+    """All significands of both parities of the exponent, and some with each exponent."""
+    all_of_two = np.arange(0x3F800000, 0x40800000, dtype=np.uint32)
+    each = np.arange(0, 1 << 32, 1 << 23, dtype=np.uint64)[:, None] + all_of_two[:1000 << 13 : 8219]
+    for bits in (all_of_two, (each & 0xFFFFFFFF).astype(np.uint32).ravel()):
+        x = bits.view(np.float32)
+        found, wanted = over(built.library.sqrt_float32, "float32", x), np.sqrt(x)
+        np.testing.assert_array_equal(np.isnan(found), np.isnan(wanted))
+        some = ~np.isnan(wanted)
+        np.testing.assert_array_equal(found[some].view(np.int32), wanted[some].view(np.int32))
 
 
 @pytest.mark.skipif(not X86, reason="NEON cannot gather, as the sines of huge arguments need")

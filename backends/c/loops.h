@@ -49,9 +49,46 @@ enum { DG_LANES = DG_VECTOR };
     __VA_ARGS__ \
   }
 
+/* A loop over i, and over vectors where there are: dg_floats are one or more floats, the elements from i on. Element l of
+   each array of DG_LANES is theirs to fold into. The block stands for several vectors, for one, and for one float. */
+#define DG_GET(element) ((dg_floats)*(const dg_floats_at *)&(element))
+#define DG_PUT(element, value) (*(dg_floats_at *)&(element) = (value))
+#define DG_FLOATS(value, memory) \
+  typedef value dg_floats __attribute__((unused)); \
+  typedef memory dg_floats_at __attribute__((unused));
+#if DG_AVX512
+#define DG_VECTORS(count, i, low, high, ...) \
+  int64_t turn = (low); \
+  { \
+    DG_FLOATS(dg_16, dg_16u) \
+    for (; turn + 16 * count <= (high); turn += 16 * count) \
+      DG_LANES_UNROLLED for (int l = 0; l < 16 * count; l += 16) { \
+        const int64_t i = turn + l; \
+        __VA_ARGS__ \
+      } \
+    for (; turn + 16 <= (high); turn += 16) { \
+      const int64_t l = 0, i = turn; \
+      (void)l; \
+      __VA_ARGS__ \
+    } \
+  } \
+  DG_FLOATS(float, float) \
+  _Pragma("omp simd") for (int l = 0; l < (high) - turn; l++) { \
+    const int64_t i = turn + l; \
+    __VA_ARGS__ \
+  }
+#define DG_MAP_VECTORS(i, low, high, ...) DG_VECTORS(2, i, low, high, __VA_ARGS__)
+#define DG_FOLD_VECTORS(i, low, high, ...) DG_VECTORS(4, i, low, high, __VA_ARGS__)
+#else
+#define DG_MAP_VECTORS(i, low, high, ...) \
+  DG_FLOATS(float, float) \
+  _Pragma("omp simd") for (int64_t i = (low); i < (high); i++) { __VA_ARGS__ }
+#define DG_FOLD_VECTORS(i, low, high, ...) DG_FLOATS(float, float) DG_BY_LANES(i, low, high, __VA_ARGS__)
+#endif
+
 /* What the lanes came to, taken into the first of them: all by halves. */
 #define DG_JOIN_LANES(...) \
   DG_LANES_UNROLLED for (int half = DG_LANES / 2; half; half /= 2) \
-    DG_LANES_APART for (int l = 0; l < half; l++) { __VA_ARGS__ }
+    DG_LANES_APART DG_LANES_UNROLLED for (int l = 0; l < half; l++) { __VA_ARGS__ }
 
 #endif

@@ -22,7 +22,6 @@
 #include "maths_inverse.h"
 #include "scalar.h"
 
-DG_SCALAR float dg_sqrt_float32(float x) { return sqrtf(x); }
 DG_SCALAR double dg_sqrt_float64(double x) { return sqrt(x); }
 #define DG_COMPOSED(T, S, NAME) \
   DG_SCALAR T dg_silu_##NAME(T x) { return x * dg_sigmoid_##NAME(x); } \
@@ -47,19 +46,19 @@ DG_COMPOSED(double, , float64)
 
 #ifndef __cplusplus
 
-#define dg_exp(x) DG_REAL(exp, x)(x)
+#define dg_exp(x) DG_WIDE_REAL(exp, x)(x)
 #define dg_exp2(x) DG_REAL(exp2, x)(x)
 #define dg_expm1(x) DG_REAL(expm1, x)(x)
-#define dg_log(x) DG_REAL(log, x)(x)
+#define dg_log(x) DG_WIDE_REAL(log, x)(x)
 #define dg_log2(x) DG_REAL(log2, x)(x)
 #define dg_log10(x) DG_REAL(log10, x)(x)
 #define dg_log1p(x) DG_REAL(log1p, x)(x)
-#define dg_sin(x) DG_REAL(sin, x)(x)
-#define dg_cos(x) DG_REAL(cos, x)(x)
+#define dg_sin(x) DG_WIDE_REAL(sin, x)(x)
+#define dg_cos(x) DG_WIDE_REAL(cos, x)(x)
 #define dg_tan(x) DG_REAL(tan, x)(x)
 #define dg_sinh(x) DG_REAL(sinh, x)(x)
 #define dg_cosh(x) DG_REAL(cosh, x)(x)
-#define dg_tanh(x) DG_REAL(tanh, x)(x)
+#define dg_tanh(x) DG_WIDE_REAL(tanh, x)(x)
 #define dg_asinh(x) DG_REAL(asinh, x)(x)
 #define dg_acosh(x) DG_REAL(acosh, x)(x)
 #define dg_atanh(x) DG_REAL(atanh, x)(x)
@@ -67,13 +66,13 @@ DG_COMPOSED(double, , float64)
 #define dg_acos(x) DG_REAL(acos, x)(x)
 #define dg_atan(x) DG_REAL(atan, x)(x)
 #define dg_erf(x) DG_REAL(erf, x)(x)
-#define dg_sqrt(x) DG_REAL(sqrt, x)(x)
+#define dg_sqrt(x) DG_WIDE_REAL(sqrt, x)(x)
 #define dg_cbrt(x) DG_REAL(cbrt, x)(x)
-#define dg_sigmoid(x) DG_REAL(sigmoid, x)(x)
-#define dg_silu(x) DG_REAL(silu, x)(x)
+#define dg_sigmoid(x) DG_WIDE_REAL(sigmoid, x)(x)
+#define dg_silu(x) DG_WIDE_REAL(silu, x)(x)
 #define dg_softplus(x) DG_REAL(softplus, x)(x)
 #define dg_gelu_none(x) DG_REAL(gelu_none, x)(x)
-#define dg_gelu_tanh(x) DG_REAL(gelu_tanh, x)(x)
+#define dg_gelu_tanh(x) DG_WIDE_REAL(gelu_tanh, x)(x)
 #define dg_deg2rad(x) DG_REAL(deg2rad, x)(x)
 #define dg_rad2deg(x) DG_REAL(rad2deg, x)(x)
 #define dg_atan2(x, y) DG_REAL(atan2, x)(x, y)

@@ -19,14 +19,11 @@
 #endif
 
 /* A function defined as DG_PLAIN(name) and then named by DG_WIDE(name) has another form for vectors of AVX-512, in
-   maths512.inc, which then takes its place: dg_<name>_float32 is that, and else the plain one. Of the texts of one
-   library one has these forms; the others say DG_AVX512_ELSEWHERE. */
-#if defined(__AVX512DQ__) && defined(__ELF__) && __GNUC__ >= 12 && !defined(__cplusplus)
-#define DG_AVX512 1
+   maths512.inc, which then takes its place: dg_<name>_float32 calls that, and else is the plain one. */
+#if DG_AVX512
 #define DG_PLAIN(name) dg_##name##_plain
 #define DG_WIDE(name) float dg_##name##_float32(float) __attribute__((const, simd("notinbranch"), visibility("hidden")));
 #else
-#define DG_AVX512 0
 #define DG_PLAIN(name) dg_##name##_float32
 #define DG_WIDE(name)
 #endif
@@ -149,6 +146,9 @@ DG_SCALAR float dg_log1p_float32(float x) {
   return copysignf(dg_log_range_float32(x, DG_FMA32(n, 0x1.62e4p-1f, f + low), -1), x);
 }
 
+DG_SCALAR float DG_PLAIN(sqrt)(float x) { return sqrtf(x); }
+DG_WIDE(sqrt)
+
 /* e / (e + 2), e = expm1(2 |x|), whose exponent is found as exp's. */
 DG_SCALAR float DG_PLAIN(tanh)(float x) {
   float a = fabsf(x), y = 2 * (a > 10 ? 10 : a);
@@ -265,7 +265,7 @@ DG_SCALAR float dg_pow_float32(float x, float y) {
   return y == 0 || x == 1 || (a == 1 && fabsf(y) == INFINITY) ? 1 : dg_float32_of(dg_bits_float32(real) | sign);
 }
 
-#if DG_AVX512 && !defined(DG_AVX512_ELSEWHERE)
+#if DG_AVX512
 #include "maths512.inc"
 #endif
 

@@ -153,13 +153,14 @@ DG_DEFINE_REAL(double, , float64)
 #define DG_BITS(f, x) _Generic((x), dg_bool: dg_##f##_bool, DG_WHOLES_OF(f))
 #define DG_WHOLE(f, x) _Generic((x), DG_WHOLES_OF(f))
 #define DG_REAL(f, x) _Generic((x), DG_REALS_OF(f))
+#define DG_WIDE_REAL(f, x) _Generic((x), DG_REALS_OF(f) DG_16_OF(f))
 #define DG_PAIR(f, x, y) \
   _Generic((x), int64_t: _Generic((y), uint64_t: dg_##f##_mixed, default: dg_##f##_int64), \
     uint64_t: _Generic((y), int64_t: dg_##f##_swapped, default: dg_##f##_uint64), \
     int8_t: dg_##f##_int8, int16_t: dg_##f##_int16, int32_t: dg_##f##_int32, dg_bool: dg_##f##_bool, \
     uint8_t: dg_##f##_uint8, uint16_t: dg_##f##_uint16, uint32_t: dg_##f##_uint32, DG_REALS_OF(f))
 
-#define dg_abs(x) DG_ANY(abs, x)(x)
+#define dg_abs(x) _Generic((x), dg_bool: dg_abs_bool, DG_WHOLES_OF(abs), DG_REALS_OF(abs) DG_16_OF(abs))(x)
 #define dg_floor(x) DG_ANY(floor, x)(x)
 #define dg_ceil(x) DG_ANY(ceil, x)(x)
 #define dg_trunc(x) DG_ANY(trunc, x)(x)
@@ -169,7 +170,7 @@ DG_DEFINE_REAL(double, , float64)
 #define dg_isfinite(x) DG_ANY(isfinite, x)(x)
 #define dg_sign(x) DG_NUMBER(sign, x)(x)
 #define dg_signbit(x) DG_NUMBER(signbit, x)(x)
-#define dg_relu(x) DG_NUMBER(relu, x)(x)
+#define dg_relu(x) _Generic((x), DG_WHOLES_OF(relu), DG_REALS_OF(relu) DG_16_OF(relu))(x)
 #define dg_invert(x) DG_BITS(invert, x)(x)
 
 #define dg_maximum(x, y) DG_ANY(maximum, x)(x, y)

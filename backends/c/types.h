@@ -25,6 +25,18 @@ typedef bool dg_bool;
 typedef _Bool dg_bool;
 #endif
 
+/* Vectors of AVX-512, of sixteen floats, where the compiler takes them as values. */
+#if defined(__AVX512DQ__) && defined(__ELF__) && __GNUC__ >= 12 && !defined(__cplusplus)
+#define DG_AVX512 1
+typedef float dg_16 __attribute__((vector_size(64)));
+typedef int32_t dg_16i __attribute__((vector_size(64)));
+typedef float dg_16u __attribute__((vector_size(64), aligned(4), may_alias)); /* one in memory */
+#define DG_16_OF(f) , dg_16: dg_##f##_16
+#else
+#define DG_AVX512 0
+#define DG_16_OF(f)
+#endif
+
 /* The bits of a float, and back. */
 
 DG_SCALAR uint32_t dg_bits_float32(float x) { uint32_t u; memcpy(&u, &x, sizeof u); return u; }

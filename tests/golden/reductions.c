@@ -42,14 +42,14 @@ void k0(dg_call *call, int64_t me, const float *a0, float *y0) {
         for (int64_t l = 0; l < DG_LANES; l++) {
             s7_of[l] = 0.0f;
         }
-        DG_BY_LANES(i0, s, e, {
-            float s7 = s7_of[l];
-            const float r0 = a0[i0];
-            const float r1 = r0 * 0.5f;
-            const float r5 = r1 - r4;
-            const float r6 = dg_exp(r5);
+        DG_FOLD_VECTORS(i0, s, e, {
+            dg_floats s7 = DG_GET(s7_of[l]);
+            const dg_floats r0 = DG_GET(a0[i0]);
+            const dg_floats r1 = r0 * 0.5f;
+            const dg_floats r5 = r1 - r4;
+            const dg_floats r6 = dg_exp(r5);
             s7 += r6;
-            s7_of[l] = s7;
+            DG_PUT(s7_of[l], s7);
         })
         DG_JOIN_LANES({
             s7_of[l] += s7_of[half + l];
