@@ -26,6 +26,8 @@ def explain(node: Expr, graph: Graph, stages: Mapping[str, Any]) -> str:
         if stage.level != "graph" or stage.value is before:
             continue
         after = stage.value.became.get(now, now)
+        if after not in stage.value.users:
+            after = None
         story += _change(name, now, after, stage.value.became)
         if after is None:
             break

@@ -312,6 +312,11 @@ class TestExplain:
         with pytest.raises(dg.GraphError, match="explain: not a node of this step: 3"):
             step.explain(3)  # type: ignore[arg-type]
 
+    def test_gone_with_what_read_it(self, x: dg.Expr) -> None:
+        three = dg.tanh(x) * 3
+        step = dg.compile(three + three, backend="numpy")  # six times the tangent
+        assert step.explain(three).endswith("simplify removed it: nothing needs it")
+
     def test_written_in_smaller_operations(self) -> None:
         x = dg.placeholder("x", ("n", 3))
         y = dg.softmax(x, axis=1)
