@@ -276,7 +276,10 @@ class NativeProgram:
 
     def __init__(self, source: Source, plan: Plan) -> None:
         self.source, self.plan = source, plan
-        self.library = runtime.load(*units(source))
+        calls = [k.body[0].node for k in plan.schedule.kernels if k.kind == "call"]
+        multiplied = {node.dtype.name for node in calls if node.op.name == "matmul"}
+        self.products = sorted(multiplied.intersection(runtime.PRODUCTS))
+        self.library = runtime.load(*units(source), products=self.products)
         self.code = compiled(source.driver, self)
         self.parts = sum(text.startswith(_RUN) for text in source.kernels)
         first = source.driver.partition("def step(")[2].splitlines()[1:]
@@ -303,6 +306,7 @@ class NativeProgram:
             [*(a.ctypes.data for a in (*stored, *constants)),
              *(arena.ctypes.data + low for low in binding.offsets)],
             [sizes[n] for n in graph.sizes], (arena, stored, constants, self.library),
+            self.products,
         )  # fmt: skip
         scope: dict[str, Any] = {
             "np": np, "lib": library, "view": view, "slot": slot, "parameters": stored,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
 from typing import Any
 
@@ -22,6 +22,13 @@ Parameter = tuple[dict[str, Any], threading.RLock]  # its copies by device, and 
 Direct = Callable[[Mapping[str, Any]], list[Any] | None]
 _MOST_FEEDS = 32  # of a step that is called directly
 _HEADER = object.__basicsize__  # bytes of an object before its own fields
+
+
+PRODUCTS = ("float32", "float64")  # whose matrices are multiplied by the runtime
+
+
+class _Products(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_void_p) for name in PRODUCTS)
 
 
 class _Feed(ctypes.Structure):
@@ -54,18 +61,22 @@ class Call:
     """What the parts of one step work on: addresses of memory by number, and named sizes.
 
     `arrays` of the addresses, the first ones, are set by each call. What holds the memory of the
-    others, `keeps`, lives as long as this and its callers.
+    others, `keeps`, lives as long as this and its callers. Matrices of the dtypes `products` are
+    multiplied.
     """
 
     def __init__(
-        self, arrays: int, addresses: Sequence[int], sizes: Sequence[int], keeps: object = None
-    ) -> None:
+        self, arrays: int, addresses: Sequence[int], sizes: Sequence[int], keeps: object = None,
+        products: Collection[str] = (),
+    ) -> None:  # fmt: skip
         self.arrays, self._keeps = arrays, keeps
         self.at = (ctypes.c_void_p * (arrays + len(addresses)))(*[None] * arrays, *addresses)
         self._sizes = (ctypes.c_int64 * len(sizes))(*sizes)
+        multiply = {dtype: address(product(dtype), "dg_multiply") for dtype in products}
+        self._products = _Products(**multiply)
         self._struct = _Call(
             ctypes.addressof(self.at), ctypes.addressof(self._sizes),
-            address(library(), "dg_own_products"),
+            ctypes.addressof(self._products),
         )  # fmt: skip
 
     def caller(self, part: int, arrays: int | None = None, *, threads: int = 1,
@@ -124,15 +135,17 @@ def _tries(lock: threading.RLock) -> tuple[Callable[[], bool], Callable[[], None
     return partial(lock.acquire, False), lock.release
 
 
-def load(*texts: str) -> ctypes.CDLL:
+def load(*texts: str, products: Collection[str] = ()) -> ctypes.CDLL:
     """These texts of C, compiled or from the cache, as one library of this process.
 
-    Where the runtime is not there yet it is compiled beside them.
+    What they need of the runtime is compiled beside them, if it is not there yet.
     """
-    with ThreadPoolExecutor(1) as beside:
-        ready = beside.submit(library)
+    with ThreadPoolExecutor() as beside:
+        parts: list[Future[ctypes.CDLL]] = [beside.submit(product, dtype) for dtype in products]
+        parts.append(beside.submit(library))
         path = toolchain.build(*texts)
-        ready.result()
+        for part in parts:
+            part.result()
     return ctypes.CDLL(str(path))
 
 
@@ -141,12 +154,19 @@ def address(library: ctypes.CDLL, name: str) -> int:
     return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
 
 
-def texts() -> list[str]:
-    """The runtime as C: the threads and the way from Python, and products of matrices."""
-    return [
-        "\n".join((toolchain.HEADERS / name).read_text(encoding="utf-8") for name in names)
-        for names in (("team.c", "calls.c"), ("product.c",))
-    ]
+def text(*names: str) -> str:
+    """These files of C, one after the other."""
+    return "\n".join((toolchain.HEADERS / n).read_text(encoding="utf-8") for n in names)
+
+
+@cache
+def product(dtype: str) -> ctypes.CDLL:
+    """The library that multiplies matrices of float32 or float64, compiled for this machine."""
+    found = ctypes.CDLL(str(toolchain.build(f"#define DG_OF_{dtype}\n{text('product.c')}")))
+    blas = toolchain.blas()
+    if gemm := {"float32": blas.sgemm, "float64": blas.dgemm}[dtype] if blas else None:
+        found.dg_use_blas(ctypes.c_void_p(gemm))
+    return found
 
 
 @cache
@@ -154,7 +174,7 @@ def library() -> ctypes.PyDLL:
     """The runtime, compiled for this machine. BackendError where Python or NumPy does not suit."""
     if not _as_expected(np.zeros((3, 2), np.float32)):
         raise BackendError(f"arrays of NumPy {np.__version__} are not laid out as expected")
-    found = ctypes.PyDLL(str(toolchain.build(*texts())))
+    found = ctypes.PyDLL(str(toolchain.build(text("team.c", "calls.c"))))
     word, pointer, thing = ctypes.c_ssize_t, ctypes.c_void_p, ctypes.py_object
     few = ctypes.c_int
     found.dg_caller.restype = found.dg_step.restype = thing
@@ -162,8 +182,6 @@ def library() -> ctypes.PyDLL:
     found.dg_step.argtypes = (pointer, pointer, thing, *[pointer] * 3, *[few] * 6)
     found.dg_begin.argtypes, found.dg_begin.restype = (thing, word, thing, few), None
     found.dg_begin(np.ndarray, _HEADER, setting, default())
-    if blas := toolchain.blas():
-        found.dg_use_blas(pointer(blas.sgemm), pointer(blas.dgemm))
     return found
 
 

@@ -27,33 +27,33 @@ LAYOUTS: dict[str, Callable[[int, int, str], Array]] = {
 }
 
 
-@pytest.fixture(params=["own", "blas"])
-def products(request: pytest.FixtureRequest) -> Iterator[ctypes.CDLL]:
-    """The runtime, with and without a BLAS."""
-    library, blas = runtime.library(), toolchain.blas()
-    if request.param == "blas" and blas is None:
+@pytest.fixture(params=["own", "blas"], autouse=True)
+def blas(request: pytest.FixtureRequest) -> Iterator[None]:
+    """With and without a BLAS."""
+    found, libraries = toolchain.blas(), [runtime.product(dtype) for dtype in EPS]
+    if request.param == "blas" and found is None:
         pytest.skip("no scipy-openblas64 here")
     if request.param == "own":
-        library.dg_use_blas(None, None)
-    yield library
-    if blas:
-        library.dg_use_blas(ctypes.c_void_p(blas.sgemm), ctypes.c_void_p(blas.dgemm))
+        for library in libraries:
+            library.dg_use_blas(None)
+    yield
+    for library, gemm in zip(libraries, (found.sgemm, found.dgemm) if found else (), strict=False):
+        library.dg_use_blas(ctypes.c_void_p(gemm))
 
 
-def multiply(library: ctypes.CDLL, a: Array, b: Array, c: Array) -> None:
+def multiply(a: Array, b: Array, c: Array) -> None:
     """c = a b."""
-    function = getattr(library, f"dg_multiply_{c.dtype.name}")
-    given: list[object] = [*map(ctypes.c_int64, (*a.shape, b.shape[1]))]
-    m, k, n = given
-    given = [m, n, k]
+    (m, k), n = a.shape, b.shape[1]
+    given: list[object] = [*map(ctypes.c_int64, (m, n, k))]
     for x in (a, b, c):
         steps = (ctypes.c_int64(s // x.itemsize) for s in x.strides)
         given += [ctypes.c_void_p(x.ctypes.data), *steps]
+    function = runtime.product(c.dtype.name).dg_multiply
     function.restype = None
     function(*given)
 
 
-def check(library: ctypes.CDLL, sizes: tuple[int, int, int], layouts: tuple[str, str, str],
+def check(sizes: tuple[int, int, int], layouts: tuple[str, str, str],
           dtype: str, seed: int) -> None:  # fmt: skip
     """Each element is within the bound of a sum of k products, whatever order they are added in."""
     m, n, k = sizes
@@ -65,7 +65,7 @@ def check(library: ctypes.CDLL, sizes: tuple[int, int, int], layouts: tuple[str,
     around = c if c.base is None else c.base
     around[...] = 7
     a[...], b[...], c[...] = rng.normal(size=(m, k)), rng.normal(size=(k, n)), np.nan
-    multiply(library, a, b, c)
+    multiply(a, b, c)
     x, y = (v.astype(np.longdouble) for v in (a, b))
     error = abs(c - x @ y)
     assert np.all(error <= (k + 1) * EPS[dtype] * (abs(x) @ abs(y))), (sizes, layouts, error.max())
@@ -75,50 +75,58 @@ def check(library: ctypes.CDLL, sizes: tuple[int, int, int], layouts: tuple[str,
 
 @pytest.mark.parametrize("dtype", EPS)
 @pytest.mark.parametrize("seed", range(3))
-def test_edges(products: ctypes.CDLL, dtype: str, seed: int) -> None:
+def test_edges(dtype: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     for _ in range(60):
         m, n, k = (int(each) for each in rng.choice(EDGES, 3))
         first, second, third = (str(each) for each in rng.choice([*LAYOUTS], 3))
-        check(products, (m, n, k), (first, second, third), dtype, seed)
+        check((m, n, k), (first, second, third), dtype, seed)
 
 
 @pytest.mark.parametrize("dtype", EPS)
 @pytest.mark.parametrize("layouts", [("rows", "rows", "rows"), ("columns", "rows", "rows"),
                                      ("rows", "columns", "rows"), ("columns", "columns", "columns"),
                                      ("sparse", "sparse", "sparse")])  # fmt: skip
-@pytest.mark.parametrize("sizes", [(200, 60, 700), (20, 300, 257), (300, 270, 260), (130, 50, 1),
-                                   (7, 1060, 1041), (1, 1030, 33), (2060, 3, 1030)])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        (200, 60, 700),
+        (20, 300, 257),
+        (300, 270, 260),
+        (130, 50, 1),
+        (7, 1060, 1041),
+        (1, 1030, 33),
+        (2060, 3, 1030),
+    ],
+)
 def test_what_is_done_in_several_parts(
-    products: ctypes.CDLL, sizes: tuple[int, int, int], layouts: tuple[str, str, str], dtype: str
+    sizes: tuple[int, int, int], layouts: tuple[str, str, str], dtype: str
 ) -> None:
-    check(products, sizes, layouts, dtype, 0)
+    check(sizes, layouts, dtype, 0)
 
 
 @pytest.mark.parametrize("dtype", EPS)
-def test_a_sum_of_nothing_is_zero(products: ctypes.CDLL, dtype: str) -> None:
+def test_a_sum_of_nothing_is_zero(dtype: str) -> None:
     c = np.full((9, 17), np.nan, dtype)
-    multiply(products, np.empty((9, 0), dtype), np.empty((0, 17), dtype), c)
+    multiply(np.empty((9, 0), dtype), np.empty((0, 17), dtype), c)
     np.testing.assert_array_equal(c, 0)
 
 
 @pytest.mark.parametrize("dtype", EPS)
-def test_what_is_not_finite_stays_in_its_row_and_column(
-    products: ctypes.CDLL, dtype: str
-) -> None:
+def test_what_is_not_finite_stays_in_its_row_and_column(dtype: str) -> None:
     a, b, c = np.ones((13, 21), dtype), np.ones((21, 19), dtype), np.empty((13, 19), dtype)
     a[11, 20], b[0, 18] = np.nan, np.inf
-    multiply(products, a, b, c)
+    multiply(a, b, c)
     np.testing.assert_array_equal(c, a @ b)
 
 
-def test_bits_do_not_depend_on_the_slice(products: ctypes.CDLL) -> None:
+def test_bits_do_not_depend_on_the_slice() -> None:
     rng = np.random.default_rng(0)
     a, b = (rng.normal(size=s).astype("float32") for s in ((64, 300), (300, 96)))
     whole, parts = np.empty((64, 96), "float32"), np.empty((64, 96), "float32")
-    multiply(products, a, b, whole)
+    multiply(a, b, whole)
     for low, high in ((0, 16), (16, 48), (48, 96)):
-        multiply(products, a, b[:, low:high], parts[:, low:high])
+        multiply(a, b[:, low:high], parts[:, low:high])
     np.testing.assert_array_equal(parts, whole)
 
 

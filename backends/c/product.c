@@ -1,13 +1,19 @@
-/* Products of matrices of floats, on the calling thread: our own, and those of a BLAS where it is quicker. */
+/* Products of matrices of floats, on the calling thread: our own, and those of a BLAS where it is quicker. Compiled once
+   for each dtype: of double, or with DG_OF_float32 of float. */
 #define DG_AVX512_ELSEWHERE
 #include "team.h"
 #include "vector.h"
 
-typedef void sgemm_function(int order, int transa, int transb, int64_t m, int64_t n, int64_t k, float alpha,
-                            const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc);
-typedef void dgemm_function(int order, int transa, int transb, int64_t m, int64_t n, int64_t k, double alpha,
-                            const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c,
-                            int64_t ldc);
+#ifdef DG_OF_float32
+#define T float
+#define NAME float32
+#else
+#define T double
+#define NAME float64
+#endif
+#define F(name) DG_OF(name, NAME)
+#define V F(dg_v)
+#define LANES F(DG_LANES)
 
 enum {
   ROW_MAJOR = 101, AS_IS = 111, TRANSPOSED = 112, /* as CBLAS numbers them */
@@ -18,15 +24,11 @@ enum {
   THIN = 8, ACROSS = 1024, STREAMS = 16           /* thin.inc: rows; columns at once, of so many rows of the other */
 };
 
-static sgemm_function *sgemm;
-static dgemm_function *dgemm;
-
 /* The BLAS that products may use, whose integers have 64 bits and which stays on the calling thread; or none. */
-void dg_use_blas(sgemm_function *of_floats, dgemm_function *of_doubles)
-{
-    sgemm = of_floats;
-    dgemm = of_doubles;
-}
+typedef void gemm_function(int order, int transa, int transb, int64_t m, int64_t n, int64_t k, T alpha, const T *a,
+                           int64_t lda, const T *b, int64_t ldb, T beta, T *c, int64_t ldc);
+static gemm_function *gemm;
+void dg_use_blas(gemm_function *given) { gemm = given; }
 
 /* How BLAS sees an operand of m rows and n columns: as it is, turned over, or not at all (0). */
 static int blas_sees(int64_t m, int64_t n, int64_t row, int64_t column, int64_t *leading)
@@ -42,24 +44,34 @@ static int blas_sees(int64_t m, int64_t n, int64_t row, int64_t column, int64_t 
     return 0;
 }
 
-/* Of a result of m x n, whose columns come in vectors of so many lanes. */
-static int prefers_blas(int64_t m, int64_t n, int64_t k, int64_t lanes)
+/* The same by BLAS, if it can see them so: 0 where it cannot. */
+static int by_blas(int64_t m, int64_t n, int64_t k, const T *a, int64_t a0, int64_t a1, const T *b, int64_t b0, int64_t b1,
+                   T *c, int64_t c0)
 {
-    return n < lanes || dg_min(dg_min(m, n), k) > MANY;
+    int64_t lda = 0, ldb = 0;
+    const int left = blas_sees(m, k, a0, a1, &lda), right = blas_sees(k, n, b0, b1, &ldb);
+    if (!gemm || !k || !left || !right)
+        return 0;
+    gemm(ROW_MAJOR, left, right, m, n, k, 1, a, lda, b, ldb, 0, c, dg_max(c0, dg_max(n, 1)));
+    return 1;
 }
 
-#define T float
-#define NAME float32
-#define GEMM sgemm
-#include "thin.inc"
 #include "product.inc"
-#undef T
-#undef NAME
-#undef GEMM
-#define T double
-#define NAME float64
-#define GEMM dgemm
 #include "thin.inc"
-#include "product.inc"
 
-const dg_products dg_own_products = {dg_multiply_float32, dg_multiply_float64};
+/* c = a b, of m x k and k x n with any strides; c must not overlap them. */
+void dg_multiply(int64_t m, int64_t n, int64_t k, const T *a, int64_t a0, int64_t a1, const T *b, int64_t b0, int64_t b1,
+                 T *c, int64_t c0, int64_t c1)
+{
+    const int suits = n < LANES || dg_min(dg_min(m, n), k) > MANY;
+    if (m <= 0 || n <= 0)
+        return;
+    if (c1 != 1 && c0 == 1) /* turned over, it is b turned over times a turned over */
+        dg_multiply(n, m, k, b, b1, b0, a, a1, a0, c, c1, c0);
+    else if (m <= THIN && (b0 == 1 || b1 == 1))
+        thin(m, n, k, a, a0, a1, b, b0, b1, c, c0, c1);
+    else if (n <= THIN && (a0 == 1 || a1 == 1))
+        thin(n, m, k, b, b1, b0, a, a1, a0, c, c1, c0);
+    else if (!(suits && c1 == 1 && by_blas(m, n, k, a, a0, a1, b, b0, b1, c, c0)))
+        product(m, n, k, a, a0, a1, b, b0, b1, c, c0, c1);
+}

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* c = a b on the calling thread, of m x k and k x n with any strides; c must not overlap them. */
+/* Products of matrices, as product.c has them; those of a dtype that a step does not multiply may be missing. */
 typedef struct dg_products {
     void (*float32)(int64_t m, int64_t n, int64_t k, const float *a, int64_t a0, int64_t a1, const float *b, int64_t b0,
                     int64_t b1, float *c, int64_t c0, int64_t c1);

@@ -106,7 +106,7 @@ def _version(package: str) -> str:
 def _blas_of_steps() -> str:
     """The library that multiplies large matrices inside compiled steps."""
     found = toolchain.blas()
-    return f"{found.name.strip()}, {found.path}" if found else "their own alone: no scipy-openblas64"
+    return f"{found.name.strip()}, {found.path}" if found else "their own: no scipy-openblas64"
 
 
 def _blas() -> str:
