@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from deepgraph.backends.clike import number, register_type
 from deepgraph.dtypes import DType, is_float
 from deepgraph.expr import Expr
-from deepgraph.nest import register_dtype
+from deepgraph.nest import Loop, Nest, Work, register_dtype
 
 
 class Variable(NamedTuple):
@@ -94,3 +95,27 @@ class Fold:
     def short_end(self, r: int) -> str:
         """What the innermost loop came to."""
         return f"(n{r} ? ({register_type(self.short)})NAN : s{r})" if self.nans else f"s{r}"
+
+
+def products(nest: Nest, loop: Loop, along: Collection[int]) -> dict[int, tuple[int, int]]:
+    """The factors of each product that a sum along the loop takes and that nothing else reads.
+
+    Fused with the addition it rounds once for both.
+    """
+    body, first, found = nest.kernel.body, len(nest.kernel.loads), dict[int, tuple[int, int]]()
+    items = [w for w in loop.body if isinstance(w, Work) and w.register >= first]
+    instrs = {w: body[w.register - first] for w in items}
+    read = [a for instr in instrs.values() for a in instr.registers]
+    sums = [w for w in items if w.adds and w.register in along]
+    for added in sums:
+        node, (r,) = instrs[added].node, instrs[added].registers
+        instr = instrs.get(Work(r))
+        if (
+            instr is not None and instr.node.op.name in ("multiply", "square")
+            and node.op.ufunc == "add" and read.count(r) == 1 and r not in nest.kept
+            and node.dtype.name in ("float32", "float64")
+            and all(x.dtype == node.dtype for x in (instr.node, *instr.node.inputs))
+            and len(instr.registers) == len(instr.args)
+        ):  # fmt: skip
+            found[r] = instr.registers[0], instr.registers[-1]
+    return found

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from deepgraph.backends.cfold import Fold
-from deepgraph.backends.cfunction import FunctionWriter, offset, remark, times
+from deepgraph.backends.cfold import Fold, products
+from deepgraph.backends.cfunction import FunctionWriter, Lines, offset, remark, times, words
 from deepgraph.backends.clike import (
     converted,
     expression,
@@ -22,6 +22,7 @@ from deepgraph.nest import LANES, Block, Kept, Loop, Nest, Work, folds
 from deepgraph.schedule import Instr, contiguous
 
 _STRIP = 4096  # elements that floats add up, in lanes, before a double takes over
+_ROWS = 4  # short rows whose folds come together side by side
 _MANY = 128  # elements from which a fold goes by lanes, and a loop over vectors is worth its text
 _FLOATS = "dg_floats"  # one or more, in a loop over vectors
 
@@ -127,10 +128,64 @@ class LoopsWriter(FunctionWriter):
             with self._strips(low, high, LANES):
                 self._block(loop.body)
         elif any(isinstance(item, Loop) for item in loop.body):
+            steps = self._steps(loop)
+            if len(steps) > 1:
+                self._rows(steps, axis, low, high)
+                return
             with self.loop(f"i{axis}", low, high):
                 self._block(loop.body)
         else:
             self._innermost(loop, axis, low, high)
+
+    def _steps(self, loop: Loop) -> list[list[Work | Loop]]:
+        """The body up to what each fold gives, if its rows are short and can take turns."""
+        steps: list[list[Work | Loop]] = [[]]
+        axis, kept = self.nest.levels[loop.level].axis, self.nest.kept
+        good = all(k.store is not None or axis in k.axes for k in kept.values())
+        for item in loop.body:
+            if isinstance(item, Loop):
+                inner = self.kernel.space[self.nest.levels[item.level].axis]
+                good &= at_least(_STRIP // _ROWS, inner) is True
+                good &= not any(isinstance(i, Loop) for i in item.body)
+                if any(isinstance(i, Loop) for i in steps[-1]):
+                    steps.append([])
+            steps[-1].append(item)
+        for step in steps:
+            given = {item.register for item in step if isinstance(item, Work)} | kept.keys()
+            good &= all(given.issuperset(i.folds) for i in step if isinstance(i, Loop))
+        return steps if good and self.nest.levels[loop.level].part == "all" else [[*loop.body]]
+
+    def _rows(
+        self, steps: Sequence[Sequence[Work | Loop]], axis: int, low: str, high: str
+    ) -> None:
+        """Some rows at once: while the sum of one comes together, others are added up."""
+        with self._strips(low, high, _ROWS):
+            outside, out, texts = set(self.known), self.out, list[tuple[list[str], set[int]]]()
+            for step in steps:
+                self.out = Lines()
+                before = set(self.known)
+                self._block(tuple(step))
+                texts.append((self.out.lines, self.known - before))
+            self.out, self.known = out, outside
+            passed: set[int] = set()
+            for k, (lines, made) in enumerate(texts):
+                later = words(line for more, _ in texts[k + 1 :] for line in more)
+                here = words(lines)
+                mine = sorted(r for r in made if f"r{r}" in later)
+                for r in mine:
+                    self.out.add(f"{self._type(r)} r{r}_of[{_ROWS}];")
+                with self.loop(f"i{axis}", "s", "e"):
+                    for r in sorted(passed):
+                        if f"r{r}" in here:
+                            self.out.add(f"const {self._type(r)} r{r} = r{r}_of[i{axis} - s];")
+                    self.out.add(*lines, *(f"r{r}_of[i{axis} - s] = r{r};" for r in mine))
+                passed.update(mine)
+
+    def _type(self, r: int) -> str:
+        """The C type of a register."""
+        if r < self.first:
+            return register_type(self.kernel.loads[r].value.dtype)
+        return register_type(self.kernel.body[r - self.first].node.dtype)
 
     def _innermost(self, loop: Loop, axis: int, low: str, high: str) -> None:
         """A loop without loops; what adds up many floats goes in strips of bounded length."""
@@ -191,12 +246,18 @@ class LoopsWriter(FunctionWriter):
 
     def _fold(self, loop: Loop, along: Sequence[int]) -> None:
         """One element of a loop without loops."""
+        factors = products(self.nest, loop, along)
         for item in loop.body:
             assert isinstance(item, Work)
-            if item.adds and item.register in along:
-                r = item.register
-                self.out.add(*self.folds[r].short_take(r, self._added(r)))
-            else:
+            r = item.register
+            if item.adds and r in along:
+                (arg,) = self.kernel.body[r - self.first].registers
+                if arg in factors:
+                    x, y = map(self._register, factors[arg])
+                    self.out.add(f"s{r} = dg_fma({x}, {y}, s{r});")
+                else:
+                    self.out.add(*self.folds[r].short_take(r, self._added(r)))
+            elif r not in factors:
                 self._work(item)
 
     def _end_short(self, along: Sequence[int]) -> None:

@@ -57,3 +57,41 @@ def test_a_fold_by_lanes(fold: str, dtype: str, native: str) -> None:
                 wide = {"dtype": dtype} if fold in ("sum", "prod") else {}
                 wanted = getattr(np, fold)(row, axis=1, **wide)
                 np.testing.assert_array_equal(step(x=row), wanted)
+
+
+@pytest.mark.parametrize("columns", [7, 200, 1000, 1030])
+def test_rows_that_take_turns(columns: int, native: str) -> None:
+    """Each row is as if it were alone, however many stand beside it."""
+    x, w = dg.placeholder("x", ("n", columns)), dg.placeholder("w", (columns,))
+    off = x - dg.mean(x, axis=1, keepdims=True)
+    scaled = off * w / dg.sqrt(dg.mean(off * off, axis=1, keepdims=True) + 1e-5)
+    step = dg.compile([dg.softmax(x), scaled], backend=native)
+    rng = np.random.default_rng(columns)
+    given = rng.normal(3, 2, (9, columns)).astype("float32")
+    given[4, columns // 2] = np.nan
+    weights = rng.normal(size=columns).astype("float32")
+    alone = [step(x=given[k : k + 1], w=weights) for k in range(9)]
+    for count in range(10):
+        for k, found in enumerate(step(x=given[:count], w=weights)):
+            rows = np.concatenate([found[:0], *(a[k] for a in alone[:count])])
+            np.testing.assert_array_equal(found, rows)
+    wide = given.astype(float)
+    powers, off = np.exp(wide - wide.max(axis=1, keepdims=True)), wide - wide.mean(1, keepdims=True)
+    scaled = off * weights / np.sqrt((off * off).mean(1, keepdims=True) + 1e-5)
+    wanted = powers / powers.sum(1, keepdims=True), scaled
+    for found, exact in zip(step(x=given, w=weights), wanted, strict=True):
+        np.testing.assert_allclose(found, exact, rtol=3e-6, atol=1e-6)
+
+
+def test_squares_of_a_sum_that_is_stored_too(native: str) -> None:
+    """A product that something else reads, or that two sums take, is computed on its own."""
+    x, y = dg.placeholder("x", ("n", 300)), dg.placeholder("y", ("n", 300))
+    square, product = x * x, x * y
+    step = dg.compile(
+        [square, dg.sum(square, 1), dg.sum(product, 1), dg.max(product, 1), dg.sum(x * y + x, 1)],
+        backend=native,
+    )
+    a, b = np.random.default_rng(0).integers(-9, 9, (2, 5, 300)).astype("float32")
+    wanted = a * a, (a * a).sum(1), (a * b).sum(1), (a * b).max(1), (a * b + a).sum(1)
+    for found, exact in zip(step(x=a, y=b), wanted, strict=True):
+        np.testing.assert_array_equal(found, exact)

@@ -22,6 +22,10 @@
 #include "maths_inverse.h"
 #include "scalar.h"
 
+/* x y + z, rounded once where the processor does so. */
+DG_SCALAR float dg_fma_float32(float x, float y, float z) { return DG_FMA32(x, y, z); }
+DG_SCALAR double dg_fma_float64(double x, double y, double z) { return DG_FMA64(x, y, z); }
+DG_SCALAR float dg_sqrt_float32(float x) { return sqrtf(x); }
 DG_SCALAR double dg_sqrt_float64(double x) { return sqrt(x); }
 #define DG_COMPOSED(T, S, NAME) \
   DG_SCALAR T dg_silu_##NAME(T x) { return x * dg_sigmoid_##NAME(x); } \
@@ -46,6 +50,7 @@ DG_COMPOSED(double, , float64)
 
 #ifndef __cplusplus
 
+#define dg_fma(x, y, z) _Generic((z), float: dg_fma_float32, double: dg_fma_float64 DG_16_OF(fma))(x, y, z)
 #define dg_exp(x) DG_WIDE_REAL(exp, x)(x)
 #define dg_exp2(x) DG_REAL(exp2, x)(x)
 #define dg_expm1(x) DG_REAL(expm1, x)(x)

@@ -146,9 +146,6 @@ DG_SCALAR float dg_log1p_float32(float x) {
   return copysignf(dg_log_range_float32(x, DG_FMA32(n, 0x1.62e4p-1f, f + low), -1), x);
 }
 
-DG_SCALAR float DG_PLAIN(sqrt)(float x) { return sqrtf(x); }
-DG_WIDE(sqrt)
-
 /* e / (e + 2), e = expm1(2 |x|), whose exponent is found as exp's. */
 DG_SCALAR float DG_PLAIN(tanh)(float x) {
   float a = fabsf(x), y = 2 * (a > 10 ? 10 : a);

@@ -36,8 +36,7 @@ void k0(dg_call *call, int64_t me, int64_t count, const float *a0, const float *
             for (int64_t i1 = 0; i1 < 5; i1++) {
                 const float r0 = a0[i0 * 5 + i1];
                 const float r5 = r0 - r4;
-                const float r6 = r5 * r5;
-                s7 += r6;
+                s7 = dg_fma(r5, r5, s7);
             }
             f7 += s7;
         }
@@ -69,8 +68,7 @@ void k0(dg_call *call, int64_t me, int64_t count, const float *a0, const float *
                 const float r19 = r18 * r1;
                 const float r20 = r19 * r11;
                 y1[i0 * 5 + i1] = r20;
-                const float r21 = r19 * r5;
-                s22 += r21;
+                s22 = dg_fma(r19, r5, s22);
                 const float r34 = r18 * r12;
                 m35[i1] += r34;
                 m36[i1] += r18;
