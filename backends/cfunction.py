@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from deepgraph.backends.clike import memory_type, size, size_name
@@ -23,6 +24,28 @@ def remark(text: str) -> str:
 def words(lines: Iterable[str]) -> set[str]:
     """The names that lines of C mention outside their comments."""
     return {word for line in lines for word in _WORD.findall(line.partition("//")[0])}
+
+
+@dataclass(frozen=True)
+class Written:
+    """Functions, named after the first kernel that they are for; `heads` tell of all of these."""
+
+    name: str
+    text: str
+    heads: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return "\n".join([*self.heads, self.text])
+
+
+def once(written: dict[str, Written], text: str, name: str) -> Written:
+    """The functions of a kernel, or those of another if a compiler sees no difference.
+
+    `written` are all so far, by what a compiler sees of them: no remarks, and no kernel's name.
+    """
+    lines = (line.partition("//")[0].strip() for line in text.splitlines())
+    seen = re.sub(rf"\b{name}(?=\b|_)", "", "\n".join(line for line in lines if line))
+    return written.setdefault(seen, Written(name, text))
 
 
 class Lines:

@@ -31,13 +31,15 @@ class LoopsWriter(FunctionWriter):
     """Writes one kernel.
 
     r0.. are registers, f0.. folds under way, and m0.. what is kept from one loop to another, in
-    memory of the thread's own if it is more than a strip.
+    memory of the thread's own if it is more than a strip. A map over one axis is told its extent,
+    n, so that the same function is for all extents.
     """
 
     def __init__(
         self, loops: Nest, name: str, size_at: Mapping[str, int], place: Callable[[Expr], str]
     ) -> None:
         super().__init__(loops.kernel, name, size_at, len(loops.memory))
+        self.parameters["n"] = "int64_t "
         self.nest, self.place = loops, place
         self.first = len(self.kernel.loads)
         self.memory = {kept.register: f"t{k}" for k, kept in enumerate(loops.memory)}
@@ -87,7 +89,8 @@ class LoopsWriter(FunctionWriter):
         self.share(self._extent(axis), 64 if innermost else 1)  # no two threads in a cache line
 
     def _extent(self, axis: int) -> str:
-        return size(self.kernel.space[axis])
+        told = self.kernel.kind == "map" and len(self.kernel.space) == 1
+        return "n" if told else size(self.kernel.space[axis])
 
     def _bounds(self, axis: int) -> tuple[str, str]:
         whole = ("low", "high") if axis == self.shared else ("0", self._extent(axis))

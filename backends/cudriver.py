@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
 from deepgraph.backends import Source, cucalls
@@ -13,6 +14,7 @@ from deepgraph.backends import curandom as curandom
 from deepgraph.backends import cuscans as cuscans
 from deepgraph.backends import cushaping as cushaping
 from deepgraph.backends import cuwindows as cuwindows
+from deepgraph.backends.cfunction import Written, once
 from deepgraph.backends.cucalls import CallWriter
 from deepgraph.backends.cuelements import FunctionText, widths
 from deepgraph.backends.cuelementwise import as_elementwise
@@ -43,11 +45,12 @@ class CudaDriver(Driver):
         super().__init__(plan, lambda driver, kernel, name: "", "cp")
         self.specs: dict[int, Spec] = {}
         self.includes: dict[str, None] = {"maths.h": None}
+        self.written: dict[str, Written] = {}
         self.errors: list[str] = []  # that checks raise, in their order
 
     def source(self) -> Source:
         """Everything, in the order it runs."""
-        texts, parts = list[str](), list[str]()
+        parts = list[str]()
         for number, kernel in enumerate(self.plan.schedule.kernels):
             comment, first = f"{kernel.name}: {where(self.plan, kernel)}", len(self.lines)
             self.lines.append(f"# {comment}")
@@ -56,13 +59,14 @@ class CudaDriver(Driver):
             if spec is None:
                 self.lines += self._call(kernel).splitlines()
             else:
-                self.specs[number] = spec
+                written = once(self.written, shown(spec), f"k{number}")
+                self.specs[number] = spec = _renamed(spec, f"k{number}", written.name)
                 self._launch(f"k{number}", kernel, spec)
                 over = kernel.space or kernel.body[0].node.shape
-                text = f"// {comment}\n// {kernel.kind} over {over}\n{shown(spec)}"
-                texts.append(text)
+                written.heads.append(f"// {comment}\n// {kernel.kind} over {over}")
+                text = f"{written.heads[-1]}\n{written.text}"
             parts.append("\n".join([text, *self.lines[first:]]).lstrip())
-        return Source(self._text(), tuple(texts), tuple(parts))
+        return Source(self._text(), tuple(map(str, self.written.values())), tuple(parts))
 
     def preamble(self) -> str:
         """The text that kernels need before their own."""
@@ -142,6 +146,19 @@ class CudaDriver(Driver):
 
     def _lines(self, node: Expr) -> str:
         return on_one_line(self.plan.schedule.origins(node))
+
+
+def _renamed(spec: Spec, name: str, first: str) -> Spec:
+    """The kernel by the functions of the first one that is like it, which has their text."""
+    if first == name:
+        return spec
+    if not isinstance(spec, Raw):
+        return replace(spec, name=first)
+    launches = tuple(
+        replace(launch, function=first + launch.function.removeprefix(name))
+        for launch in spec.launches
+    )
+    return replace(spec, source="", launches=launches)
 
 
 def shown(spec: Spec) -> str:

@@ -29,8 +29,9 @@ THREADS = 256  # of a block
 class FunctionText:
     """Writes `__global__` functions; each has the parameters that it mentions, and no others.
 
-    Pointers are a0.. for loads, y0.. for stores and t0.. for scratch, in elements. `written` are
-    the loads whose memory the kernel writes. If it is `guarded` it does nothing after a fault.
+    Pointers are a0.. for loads, y0.. for stores and t0.. for scratch, in elements; n is how many
+    the kernel's space has. `written` are the loads whose memory the kernel writes. If it is
+    `guarded` it does nothing after a fault.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class FunctionText:
             self.parameters[f"y{k}"] = f"{memory_type(store.access.value.dtype)} *{only}"
         self.parameters |= {f"t{k}": f"{memory_type(t)} *" for k, t in enumerate(scratch)}
         self.parameters["fault"] = "int64_t *"
-        self.parameters |= dict.fromkeys(self.sizes, "const dg_index ")
+        self.parameters |= dict.fromkeys(("n", *self.sizes), "const dg_index ")
 
     @contextmanager
     def function(

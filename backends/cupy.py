@@ -158,7 +158,8 @@ def _launches(
     names += [f"y{k}" for k in range(len(kernel.stores))]
     names += [f"t{k}" for k in range(scratch)]
     count = np.int64 if wide else np.int32
-    known = {"fault": faults, **{size_name(n): count(v) for n, v in sizes.items()}}
+    known = {"fault": faults, "n": count(bind(product(kernel.space), sizes))}
+    known |= {size_name(n): count(v) for n, v in sizes.items()}
     place = {name: k for k, name in enumerate([*names, *known])}
     fixed, made = tuple(known.values()), []
     for launch in spec.launches:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from deepgraph.backends.cfold import Fold
-from deepgraph.backends.cfunction import parenthesised
 from deepgraph.backends.clike import memory_type, register_type, size
 from deepgraph.backends.cuelements import (
     THREADS,
@@ -41,10 +40,9 @@ def elementwise(text: FunctionText, name: str, place: Callable[[Expr], str]) -> 
     elements.going = axes
     registers = range(len(kernel.loads) + len(kernel.body))
     with text.function(name, found) as arguments:
-        total = parenthesised(size(product(kernel.space)))
         text.out.add(
             "const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;",
-            f"if (p >= {total}{' / V' * wide}) return;",
+            f"if (p >= n{' / V' * wide}) return;",
             *indices(axes, kernel.space, "p", "V" * wide),
         )
         elements.packs(registers, range(len(kernel.stores)))

@@ -19,7 +19,8 @@ class Launch:
     """One launch of a `__global__` function: what it is given, by name, and its grid.
 
     Arguments are arrays (`a0` a load's whole buffer, `y0` a store's, `t0` scratch, `fault`) or
-    named sizes, which are passed as `dg_index`. It is left out where the grid has no blocks.
+    sizes, named ones and `n`, the kernel's elements, which are passed as `dg_index`. It is left out
+    where the grid has no blocks.
     """
 
     function: str

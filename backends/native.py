@@ -22,7 +22,7 @@ from deepgraph.backends import cscans as cscans
 from deepgraph.backends import cshaping as cshaping
 from deepgraph.backends import text as python
 from deepgraph.backends.ccalls import CallWriter
-from deepgraph.backends.cfunction import Lines, remark, words
+from deepgraph.backends.cfunction import Lines, Written, once, remark, words
 from deepgraph.backends.clike import memory_type, size, size_name
 from deepgraph.backends.cloops import LoopsWriter
 from deepgraph.backends.device import HOST, Device
@@ -63,7 +63,7 @@ class NativeBackend:
         return toolchain.missing()
 
     def emit(self, plan: Plan) -> Source:
-        """Each kernel a C function, the parts that run them in order, and `step`, which calls."""
+        """C functions for kernels, the parts that run them in order, and `step`, which calls."""
         return NativeDriver(plan).source()
 
     def load(self, source: Source, plan: Plan) -> NativeProgram:
@@ -110,39 +110,42 @@ class NativeDriver(Driver):
         self.slots = len(self.places)
         self.size_at = {n: k for k, n in enumerate(graph.sizes)}
         self.parts: list[list[_Run]] = []
+        self.written: dict[str, Written] = {}
         self.includes: dict[str, None] = {"loops.h": None}
         self.checks = 0
         self._open: int | None = None  # the line that calls the part that is open
 
     def source(self) -> Source:
         """Everything, in the order it runs."""
-        texts, own = list[str](), list[str]()
+        own = list[str]()
         for number, kernel in enumerate(self.plan.schedule.kernels):
             comment = f"{kernel.name}: {where(self.plan, kernel)}"
-            text = self._functions(kernel, f"k{number}", comment)
-            if text is None:
+            written = self._functions(kernel, f"k{number}", comment)
+            if written is None:
                 lines = [f"# {comment}", *self._call(kernel).splitlines()]
                 self.lines += lines
                 own.append("\n".join(lines))
                 self._open = None
             else:
                 over = kernel.space or kernel.body[0].node.shape
-                texts.append(f"{remark(comment)}\n// {kernel.kind} over {over}\n{text}")
-                own.append(texts[-1])
+                head = f"{remark(comment)}\n// {kernel.kind} over {over}"
+                written.heads.append(head)
+                own.append(f"{head}\n{written.text}")
         if self.plan.commits:
             self.lines.append("# new values")
         for parameter, value in self.plan.commits:
             whole = Access(value, contiguous(value.shape, self._order(value)))
             self.lines.append(f"np.copyto({self.names[parameter]}, {self.access(whole)})")
         head = "".join(f'#include "{name}"\n' for name in self.includes)
+        texts = map(str, self.written.values())
         parts = (self._part(k) for k in range(len(self.parts)))
         return Source(self._text(), (head, *texts, *parts), tuple(own))
 
     def _cuts(self) -> list[str]:
         return []
 
-    def _functions(self, kernel: Kernel, name: str, comment: str) -> str | None:
-        """The text of a kernel, which the part that is open runs; None if it is NumPy's."""
+    def _functions(self, kernel: Kernel, name: str, comment: str) -> Written | None:
+        """The functions of a kernel, which the part that is open runs; None if it is NumPy's."""
         checks: list[str] = []
         if kernel.kind != "call":
             loops = self.plan.loops[kernel]
@@ -157,17 +160,18 @@ class NativeDriver(Driver):
             self.includes |= dict.fromkeys(call.includes)
         else:
             return None
+        written = once(self.written, text, name)
         given = self._given(kernel)
         for k, function in enumerate(functions):
             args = ", ".join(given[p] for p in function.parameters)
-            statement = f"{function.name}({args});"
+            statement = f"{written.name}{function.name.removeprefix(name)}({args});"
             first = k == 0
             about = (remark(comment),) * first
             self._run(_Run(about, statement, _effort(kernel), first and bool(checks)))
             if first:
                 self.lines += [f"# {comment}"] * (not self.apart)
                 self._refuse(checks)
-        return text
+        return written
 
     def _run(self, run: _Run) -> None:
         """One more call of the part that is open, or of a new one."""
@@ -225,6 +229,8 @@ class NativeDriver(Driver):
     def _given(self, kernel: Kernel) -> dict[str, str]:
         """What the parameters of a kernel's functions are given."""
         found = {"call": "call", "me": "me", "count": "{few}"}
+        if kernel.space:
+            found["n"] = size(kernel.space[0])
         for k, access in enumerate(kernel.loads):
             kind = memory_type(access.value.dtype)
             found[f"a{k}"] = f"(const {kind} *)call->at[{self._place(access.value)}]"

@@ -1,8 +1,8 @@
 // add_astype_pow_multiply: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // map over ()
-extern "C" __global__ void __launch_bounds__(256) k0(const int64_t *a0, const float *__restrict__ a1, int64_t *y0, float *y1, float *y2) {
+extern "C" __global__ void __launch_bounds__(256) k0(const int64_t *a0, const float *__restrict__ a1, int64_t *y0, float *y1, float *y2, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 1) return;
+    if (p >= n) return;
     const int64_t r0 = a0[0];
     const float r1 = a1[0];
     // tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
@@ -170,9 +170,9 @@ extern "C" __global__ void __launch_bounds__(256) k3_2(float *__restrict__ y0, f
 
 // multiply_add_square_subtract: Adam.w tests/programs.py:57  return (), optim.Adam(lr=0.001).updates(loss, [w, b])
 // map over (12,)
-template <int V> DG_SCALAR void k4_of(const float *a0, const float *__restrict__ a1, const float *a2, const float *__restrict__ a3, const float *__restrict__ a4, const float *a5, float *y0, float *y1, float *y2) {
+template <int V> DG_SCALAR void k4_of(const float *a0, const float *__restrict__ a1, const float *a2, const float *__restrict__ a3, const float *__restrict__ a4, const float *a5, float *y0, float *y1, float *y2, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 12 / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const float r3 = a3[0];
     const float r4 = a4[0];
@@ -210,11 +210,11 @@ template <int V> DG_SCALAR void k4_of(const float *a0, const float *__restrict__
     dg_save<V>(y1 + i0, w1);
     dg_save<V>(y2 + i0, w2);
 }
-extern "C" __global__ void __launch_bounds__(256) k4_v4(const float *a0, const float *__restrict__ a1, const float *a2, const float *__restrict__ a3, const float *__restrict__ a4, const float *a5, float *y0, float *y1, float *y2) {
-    k4_of<4>(a0, a1, a2, a3, a4, a5, y0, y1, y2);
+extern "C" __global__ void __launch_bounds__(256) k4_v4(const float *a0, const float *__restrict__ a1, const float *a2, const float *__restrict__ a3, const float *__restrict__ a4, const float *a5, float *y0, float *y1, float *y2, const dg_index n) {
+    k4_of<4>(a0, a1, a2, a3, a4, a5, y0, y1, y2, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k4_v1(const float *a0, const float *__restrict__ a1, const float *a2, const float *__restrict__ a3, const float *__restrict__ a4, const float *a5, float *y0, float *y1, float *y2) {
-    k4_of<1>(a0, a1, a2, a3, a4, a5, y0, y1, y2);
+extern "C" __global__ void __launch_bounds__(256) k4_v1(const float *a0, const float *__restrict__ a1, const float *a2, const float *__restrict__ a3, const float *__restrict__ a4, const float *a5, float *y0, float *y1, float *y2, const dg_index n) {
+    k4_of<1>(a0, a1, a2, a3, a4, a5, y0, y1, y2, n);
 }
 
 iteration, mean_w, w, b, square_w, lr, mean_b, square_b, = parameters

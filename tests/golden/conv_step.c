@@ -355,9 +355,9 @@ void k12(dg_call *call, int64_t me, int64_t count, const float *a0, const float 
 
 // multiply_subtract: SGD.0.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
 // map over (36,)
-void k13(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0) {
-    const int64_t low = dg_share(36, 64, me, count);
-    const int64_t high = dg_share(36, 64, me + 1, count);
+void k13(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0, int64_t n) {
+    const int64_t low = dg_share(n, 64, me, count);
+    const int64_t high = dg_share(n, 64, me + 1, count);
     const float r0 = a0[0];
     #pragma omp simd
     for (int64_t i0 = low; i0 < high; i0++) {
@@ -478,7 +478,7 @@ static void run0(dg_call *call, int stage, int me, int count) {
         case 15: {
             if (me >= 1) return;
             // multiply_subtract: SGD.0.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-            k13(me, 1, (const float *)call->at[8], (const float *)call->at[22], (const float *)call->at[3], (float *)call->at[3]);
+            k13(me, 1, (const float *)call->at[8], (const float *)call->at[22], (const float *)call->at[3], (float *)call->at[3], 36);
             return;
         }
     }

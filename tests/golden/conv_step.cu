@@ -15,9 +15,9 @@ extern "C" __global__ void __launch_bounds__(256) k0(const float *__restrict__ a
 
 // copy: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (1, 3, 3, 8, batch*8)
-template <int V> DG_SCALAR void k1_of(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k1_of(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n, const dg_index n_batch) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_batch*576) / V) return;
+    if (p >= n / V) return;
     const dg_index i4 = (p % ((n_batch*8) / V)) * V;
     const dg_index q4 = p / ((n_batch*8) / V);
     const dg_index i3 = q4 % 8;
@@ -38,11 +38,11 @@ template <int V> DG_SCALAR void k1_of(const float *__restrict__ a0, float *__res
     }
     dg_save<V>(y0 + (i0 * (n_batch*576) + i1 * (n_batch*192) + i2 * (n_batch*64) + i3 * (n_batch*8) + i4), w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k1_v4(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_batch) {
-    k1_of<4>(a0, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k1_v4(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n, const dg_index n_batch) {
+    k1_of<4>(a0, y0, n, n_batch);
 }
-extern "C" __global__ void __launch_bounds__(256) k1_v1(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_batch) {
-    k1_of<1>(a0, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k1_v1(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n, const dg_index n_batch) {
+    k1_of<1>(a0, y0, n, n_batch);
 }
 
 // matmul: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -100,9 +100,9 @@ extern "C" __global__ void __launch_bounds__(256) k2_2(float *__restrict__ y0, f
 
 // add: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (8, 4, batch*8)
-template <int V> DG_SCALAR void k3_of(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k3_of(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n, const dg_index n_batch) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_batch*256) / V) return;
+    if (p >= n / V) return;
     const dg_index i2 = (p % ((n_batch*8) / V)) * V;
     const dg_index q2 = p / ((n_batch*8) / V);
     const dg_index i1 = q2 % 4;
@@ -120,18 +120,18 @@ template <int V> DG_SCALAR void k3_of(const float *a0, const float *__restrict__
     }
     dg_save<V>(y0 + (i0 * (n_batch*32) + i1 * (n_batch*8) + i2), w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k3_v4(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n_batch) {
-    k3_of<4>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k3_v4(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n, const dg_index n_batch) {
+    k3_of<4>(a0, a1, y0, n, n_batch);
 }
-extern "C" __global__ void __launch_bounds__(256) k3_v1(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n_batch) {
-    k3_of<1>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k3_v1(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n, const dg_index n_batch) {
+    k3_of<1>(a0, a1, y0, n, n_batch);
 }
 
 // relu: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (batch*256,)
-template <int V> DG_SCALAR void k4_of(const float *a0, float *y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k4_of(const float *a0, float *y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_batch*256) / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
     dg_pack<float, V> w0;
@@ -144,11 +144,11 @@ template <int V> DG_SCALAR void k4_of(const float *a0, float *y0, const dg_index
     }
     dg_save<V>(y0 + i0, w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k4_v4(const float *a0, float *y0, const dg_index n_batch) {
-    k4_of<4>(a0, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k4_v4(const float *a0, float *y0, const dg_index n) {
+    k4_of<4>(a0, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k4_v1(const float *a0, float *y0, const dg_index n_batch) {
-    k4_of<1>(a0, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k4_v1(const float *a0, float *y0, const dg_index n) {
+    k4_of<1>(a0, y0, n);
 }
 
 // max_pool2d: 2 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -230,9 +230,9 @@ extern "C" __global__ void __launch_bounds__(256) k6_2(float *__restrict__ y0, f
 
 // add: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (batch, 3)
-template <int V> DG_SCALAR void k7_of(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k7_of(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_batch*3) / V) return;
+    if (p >= n / V) return;
     const dg_index i1 = (p % (3 / V)) * V;
     const dg_index q1 = p / (3 / V);
     const dg_index i0 = q1;
@@ -249,11 +249,11 @@ template <int V> DG_SCALAR void k7_of(const float *a0, const float *__restrict__
     }
     dg_save<V>(y0 + (i0 * 3 + i1), w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k7_v4(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n_batch) {
-    k7_of<4>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k7_v4(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n) {
+    k7_of<4>(a0, a1, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k7_v1(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n_batch) {
-    k7_of<1>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k7_v1(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n) {
+    k7_of<1>(a0, a1, y0, n);
 }
 
 // max: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -334,9 +334,9 @@ extern "C" __global__ void __launch_bounds__(512) k8_end(float *__restrict__ y0,
 
 // subtract: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (batch, 3)
-template <int V> DG_SCALAR void k9_of(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k9_of(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_batch*3) / V) return;
+    if (p >= n / V) return;
     const dg_index i1 = (p % (3 / V)) * V;
     const dg_index q1 = p / (3 / V);
     const dg_index i0 = q1;
@@ -352,18 +352,18 @@ template <int V> DG_SCALAR void k9_of(const float *a0, const float *__restrict__
     }
     dg_save<V>(y0 + (i0 * 3 + i1), w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k9_v4(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n_batch) {
-    k9_of<4>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k9_v4(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n) {
+    k9_of<4>(a0, a1, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k9_v1(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n_batch) {
-    k9_of<1>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k9_v1(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n) {
+    k9_of<1>(a0, a1, y0, n);
 }
 
 // exp: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (batch*3,)
-template <int V> DG_SCALAR void k10_of(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k10_of(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_batch*3) / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
     dg_pack<float, V> w0;
@@ -376,13 +376,15 @@ template <int V> DG_SCALAR void k10_of(const float *__restrict__ a0, float *__re
     }
     dg_save<V>(y0 + i0, w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k10_v4(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_batch) {
-    k10_of<4>(a0, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k10_v4(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n) {
+    k10_of<4>(a0, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k10_v1(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_batch) {
-    k10_of<1>(a0, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k10_v1(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n) {
+    k10_of<1>(a0, y0, n);
 }
 
+// sum: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
+// fold over (batch, 3)
 // sum: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // fold over (batch, 3)
 template <int V> DG_SCALAR void k11_of(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_batch) {
@@ -457,9 +459,9 @@ extern "C" __global__ void __launch_bounds__(512) k11_end(float *__restrict__ y0
 
 // log: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (batch,)
-template <int V> DG_SCALAR void k12_of(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k12_of(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= n_batch / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
     dg_pack<float, V> w0;
@@ -472,11 +474,11 @@ template <int V> DG_SCALAR void k12_of(const float *__restrict__ a0, float *__re
     }
     dg_save<V>(y0 + i0, w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k12_v4(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_batch) {
-    k12_of<4>(a0, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k12_v4(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n) {
+    k12_of<4>(a0, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k12_v1(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_batch) {
-    k12_of<1>(a0, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k12_v1(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n) {
+    k12_of<1>(a0, y0, n);
 }
 
 // check_index: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -520,9 +522,9 @@ extern "C" __global__ void __launch_bounds__(256) k13_2(const int64_t *__restric
 
 // equal: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (batch, 3)
-template <int V> DG_SCALAR void k14_of(const int64_t *__restrict__ a0, const int64_t *__restrict__ a1, uint8_t *__restrict__ y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k14_of(const int64_t *__restrict__ a0, const int64_t *__restrict__ a1, uint8_t *__restrict__ y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_batch*3) / V) return;
+    if (p >= n / V) return;
     const dg_index i1 = (p % (3 / V)) * V;
     const dg_index q1 = p / (3 / V);
     const dg_index i0 = q1;
@@ -538,18 +540,18 @@ template <int V> DG_SCALAR void k14_of(const int64_t *__restrict__ a0, const int
     }
     dg_save<V>(y0 + (i0 * 3 + i1), w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k14_v2(const int64_t *__restrict__ a0, const int64_t *__restrict__ a1, uint8_t *__restrict__ y0, const dg_index n_batch) {
-    k14_of<2>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k14_v2(const int64_t *__restrict__ a0, const int64_t *__restrict__ a1, uint8_t *__restrict__ y0, const dg_index n) {
+    k14_of<2>(a0, a1, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k14_v1(const int64_t *__restrict__ a0, const int64_t *__restrict__ a1, uint8_t *__restrict__ y0, const dg_index n_batch) {
-    k14_of<1>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k14_v1(const int64_t *__restrict__ a0, const int64_t *__restrict__ a1, uint8_t *__restrict__ y0, const dg_index n) {
+    k14_of<1>(a0, a1, y0, n);
 }
 
 // where: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (batch*3,)
-template <int V> DG_SCALAR void k15_of(const uint8_t *__restrict__ a0, const float *a1, float *y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k15_of(const uint8_t *__restrict__ a0, const float *a1, float *y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_batch*3) / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const dg_pack<uint8_t, V> p0 = dg_load<V>(a0 + i0);
     const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
@@ -564,90 +566,18 @@ template <int V> DG_SCALAR void k15_of(const uint8_t *__restrict__ a0, const flo
     }
     dg_save<V>(y0 + i0, w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k15_v4(const uint8_t *__restrict__ a0, const float *a1, float *y0, const dg_index n_batch) {
-    k15_of<4>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k15_v4(const uint8_t *__restrict__ a0, const float *a1, float *y0, const dg_index n) {
+    k15_of<4>(a0, a1, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k15_v1(const uint8_t *__restrict__ a0, const float *a1, float *y0, const dg_index n_batch) {
-    k15_of<1>(a0, a1, y0, n_batch);
-}
-
-// sum: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
-// fold over (batch, 3)
-template <int V> DG_SCALAR void k16_of(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_batch) {
-    __shared__ uint64_t shared[32];
-    const dg_index place = (dg_index)blockIdx.x * blockDim.y + threadIdx.y;
-    const bool lead = place < n_batch && threadIdx.x == 0;
-    const dg_index row = dg_least(place, n_batch - 1);
-    const dg_index i0 = row;
-    float s1 = 0.0f;
-    for (dg_index j = (dg_index)threadIdx.x * V; j < 3; j += blockDim.x * V) {
-        const dg_index i1 = j;
-        const dg_pack<float, V> p0 = dg_load<V>(a0 + (i0 * 3 + i1));
-        #pragma unroll
-        for (int v = 0; v < V; v++) {
-            const float r0 = p0.at[v];
-            s1 += r0;
-        }
-    }
-    double f1 = 0.0;
-    f1 += s1;
-    f1 = dg_across_x(f1, [](double &into, double value) { into += value; }, shared);
-    const float r1 = (float)f1;
-    if (lead) y0[i0] = r1;
-}
-extern "C" __global__ void __launch_bounds__(512) k16_v4(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_batch) {
-    k16_of<4>(a0, y0, n_batch);
-}
-extern "C" __global__ void __launch_bounds__(512) k16_v1(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_batch) {
-    k16_of<1>(a0, y0, n_batch);
-}
-
-template <int V> DG_SCALAR void k16_part_of(const float *__restrict__ a0, double *t0, const dg_index n_batch) {
-    __shared__ uint64_t shared[32];
-    const dg_index place = (dg_index)blockIdx.x * blockDim.y + threadIdx.y;
-    const bool lead = place < n_batch && threadIdx.x == 0;
-    const dg_index row = dg_least(place, n_batch - 1);
-    const dg_index i0 = row;
-    const dg_index low = dg_stretch(3, V, blockIdx.y);
-    const dg_index high = dg_stretch(3, V, blockIdx.y + 1);
-    float s1 = 0.0f;
-    for (dg_index j = low + (dg_index)threadIdx.x * V; j < high; j += blockDim.x * V) {
-        const dg_index i1 = j;
-        const dg_pack<float, V> p0 = dg_load<V>(a0 + (i0 * 3 + i1));
-        #pragma unroll
-        for (int v = 0; v < V; v++) {
-            const float r0 = p0.at[v];
-            s1 += r0;
-        }
-    }
-    double f1 = 0.0;
-    f1 += s1;
-    f1 = dg_across_x(f1, [](double &into, double value) { into += value; }, shared);
-    if (lead) t0[row * gridDim.y + blockIdx.y] = (double)f1;
-}
-extern "C" __global__ void __launch_bounds__(512) k16_part_v4(const float *__restrict__ a0, double *t0, const dg_index n_batch) {
-    k16_part_of<4>(a0, t0, n_batch);
-}
-extern "C" __global__ void __launch_bounds__(512) k16_part_v1(const float *__restrict__ a0, double *t0, const dg_index n_batch) {
-    k16_part_of<1>(a0, t0, n_batch);
-}
-
-extern "C" __global__ void __launch_bounds__(512) k16_end(float *__restrict__ y0, double *t0) {
-    __shared__ uint64_t shared[32];
-    const dg_index row = blockIdx.x;
-    const bool lead = threadIdx.x == 0;
-    const dg_index i0 = row;
-    double f1 = (double)t0[row * blockDim.x + threadIdx.x];
-    f1 = dg_across_x(f1, [](double &into, double value) { into += value; }, shared);
-    const float r1 = (float)f1;
-    if (lead) y0[i0] = r1;
+extern "C" __global__ void __launch_bounds__(256) k15_v1(const uint8_t *__restrict__ a0, const float *a1, float *y0, const dg_index n) {
+    k15_of<1>(a0, a1, y0, n);
 }
 
 // subtract: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (batch,)
-template <int V> DG_SCALAR void k17_of(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k17_of(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= n_batch / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
     const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
@@ -662,11 +592,11 @@ template <int V> DG_SCALAR void k17_of(const float *a0, const float *__restrict_
     }
     dg_save<V>(y0 + i0, w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k17_v4(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n_batch) {
-    k17_of<4>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k17_v4(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n) {
+    k17_of<4>(a0, a1, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k17_v1(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n_batch) {
-    k17_of<1>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k17_v1(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n) {
+    k17_of<1>(a0, a1, y0, n);
 }
 
 // sum: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -740,9 +670,9 @@ extern "C" __global__ void __launch_bounds__(512) k18_end(float *__restrict__ y0
 
 // divide: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over ()
-extern "C" __global__ void __launch_bounds__(256) k19(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_batch) {
+extern "C" __global__ void __launch_bounds__(256) k19(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n, const dg_index n_batch) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 1) return;
+    if (p >= n) return;
     const float r0 = a0[0];
     // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     const float r1 = r0 / dg_to_float32(n_batch);
@@ -751,10 +681,10 @@ extern "C" __global__ void __launch_bounds__(256) k19(const float *__restrict__ 
 
 // add: SGD tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
 // map over ()
-extern "C" __global__ void __launch_bounds__(256) k20(const int64_t *a0, int64_t *y0, int64_t *fault) {
+extern "C" __global__ void __launch_bounds__(256) k20(const int64_t *a0, int64_t *y0, int64_t *fault, const dg_index n) {
     if (*fault) return;
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 1) return;
+    if (p >= n) return;
     const int64_t r0 = a0[0];
     // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
     const int64_t r1 = r0 + INT64_C(1);
@@ -763,9 +693,9 @@ extern "C" __global__ void __launch_bounds__(256) k20(const int64_t *a0, int64_t
 
 // greater: tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (batch*256,)
-template <int V> DG_SCALAR void k21_of(const float *__restrict__ a0, uint8_t *__restrict__ y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k21_of(const float *__restrict__ a0, uint8_t *__restrict__ y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_batch*256) / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
     dg_pack<uint8_t, V> w0;
@@ -778,18 +708,18 @@ template <int V> DG_SCALAR void k21_of(const float *__restrict__ a0, uint8_t *__
     }
     dg_save<V>(y0 + i0, w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k21_v4(const float *__restrict__ a0, uint8_t *__restrict__ y0, const dg_index n_batch) {
-    k21_of<4>(a0, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k21_v4(const float *__restrict__ a0, uint8_t *__restrict__ y0, const dg_index n) {
+    k21_of<4>(a0, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k21_v1(const float *__restrict__ a0, uint8_t *__restrict__ y0, const dg_index n_batch) {
-    k21_of<1>(a0, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k21_v1(const float *__restrict__ a0, uint8_t *__restrict__ y0, const dg_index n) {
+    k21_of<1>(a0, y0, n);
 }
 
 // divide: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over ()
-extern "C" __global__ void __launch_bounds__(256) k22(float *__restrict__ y0, const dg_index n_batch) {
+extern "C" __global__ void __launch_bounds__(256) k22(float *__restrict__ y0, const dg_index n, const dg_index n_batch) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 1) return;
+    if (p >= n) return;
     // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     const float r0 = (-1.0f) / dg_to_float32(n_batch);
     y0[0] = r0;
@@ -797,9 +727,9 @@ extern "C" __global__ void __launch_bounds__(256) k22(float *__restrict__ y0, co
 
 // where: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (batch*3,)
-template <int V> DG_SCALAR void k23_of(const uint8_t *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k23_of(const uint8_t *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_batch*3) / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const float r1 = a1[0];
     const dg_pack<uint8_t, V> p0 = dg_load<V>(a0 + i0);
@@ -813,18 +743,18 @@ template <int V> DG_SCALAR void k23_of(const uint8_t *__restrict__ a0, const flo
     }
     dg_save<V>(y0 + i0, w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k23_v4(const uint8_t *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0, const dg_index n_batch) {
-    k23_of<4>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k23_v4(const uint8_t *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0, const dg_index n) {
+    k23_of<4>(a0, a1, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k23_v1(const uint8_t *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0, const dg_index n_batch) {
-    k23_of<1>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k23_v1(const uint8_t *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0, const dg_index n) {
+    k23_of<1>(a0, a1, y0, n);
 }
 
 // divide: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over ()
-extern "C" __global__ void __launch_bounds__(256) k24(float *__restrict__ y0, const dg_index n_batch) {
+extern "C" __global__ void __launch_bounds__(256) k24(float *__restrict__ y0, const dg_index n, const dg_index n_batch) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 1) return;
+    if (p >= n) return;
     // tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
     const float r0 = 1.0f / dg_to_float32(n_batch);
     y0[0] = r0;
@@ -832,9 +762,9 @@ extern "C" __global__ void __launch_bounds__(256) k24(float *__restrict__ y0, co
 
 // divide: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (batch,)
-template <int V> DG_SCALAR void k25_of(const float *__restrict__ a0, const float *a1, float *y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k25_of(const float *__restrict__ a0, const float *a1, float *y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= n_batch / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const float r0 = a0[0];
     const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
@@ -848,18 +778,18 @@ template <int V> DG_SCALAR void k25_of(const float *__restrict__ a0, const float
     }
     dg_save<V>(y0 + i0, w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k25_v4(const float *__restrict__ a0, const float *a1, float *y0, const dg_index n_batch) {
-    k25_of<4>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k25_v4(const float *__restrict__ a0, const float *a1, float *y0, const dg_index n) {
+    k25_of<4>(a0, a1, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k25_v1(const float *__restrict__ a0, const float *a1, float *y0, const dg_index n_batch) {
-    k25_of<1>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k25_v1(const float *__restrict__ a0, const float *a1, float *y0, const dg_index n) {
+    k25_of<1>(a0, a1, y0, n);
 }
 
 // multiply: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (batch, 3)
-template <int V> DG_SCALAR void k26_of(const float *__restrict__ a0, const float *a1, float *y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k26_of(const float *__restrict__ a0, const float *a1, float *y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_batch*3) / V) return;
+    if (p >= n / V) return;
     const dg_index i1 = (p % (3 / V)) * V;
     const dg_index q1 = p / (3 / V);
     const dg_index i0 = q1;
@@ -875,18 +805,18 @@ template <int V> DG_SCALAR void k26_of(const float *__restrict__ a0, const float
     }
     dg_save<V>(y0 + (i0 * 3 + i1), w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k26_v4(const float *__restrict__ a0, const float *a1, float *y0, const dg_index n_batch) {
-    k26_of<4>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k26_v4(const float *__restrict__ a0, const float *a1, float *y0, const dg_index n) {
+    k26_of<4>(a0, a1, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k26_v1(const float *__restrict__ a0, const float *a1, float *y0, const dg_index n_batch) {
-    k26_of<1>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k26_v1(const float *__restrict__ a0, const float *a1, float *y0, const dg_index n) {
+    k26_of<1>(a0, a1, y0, n);
 }
 
 // add: softmax_cross_entropy tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (batch*3,)
-template <int V> DG_SCALAR void k27_of(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k27_of(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_batch*3) / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
     const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
@@ -901,11 +831,11 @@ template <int V> DG_SCALAR void k27_of(const float *a0, const float *__restrict_
     }
     dg_save<V>(y0 + i0, w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k27_v4(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n_batch) {
-    k27_of<4>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k27_v4(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n) {
+    k27_of<4>(a0, a1, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k27_v1(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n_batch) {
-    k27_of<1>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k27_v1(const float *a0, const float *__restrict__ a1, float *y0, const dg_index n) {
+    k27_of<1>(a0, a1, y0, n);
 }
 
 // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -1003,9 +933,9 @@ extern "C" __global__ void __launch_bounds__(256) k29(const float *__restrict__ 
 
 // where: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (4, 8, batch*8)
-template <int V> DG_SCALAR void k30_of(const uint8_t *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k30_of(const uint8_t *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0, const dg_index n, const dg_index n_batch) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_batch*256) / V) return;
+    if (p >= n / V) return;
     const dg_index i2 = (p % ((n_batch*8) / V)) * V;
     const dg_index q2 = p / ((n_batch*8) / V);
     const dg_index i1 = q2 % 8;
@@ -1024,11 +954,11 @@ template <int V> DG_SCALAR void k30_of(const uint8_t *__restrict__ a0, const flo
     }
     dg_save<V>(y0 + (i0 * (n_batch*64) + i1 * (n_batch*8) + i2), w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k30_v4(const uint8_t *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0, const dg_index n_batch) {
-    k30_of<4>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k30_v4(const uint8_t *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0, const dg_index n, const dg_index n_batch) {
+    k30_of<4>(a0, a1, y0, n, n_batch);
 }
-extern "C" __global__ void __launch_bounds__(256) k30_v1(const uint8_t *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0, const dg_index n_batch) {
-    k30_of<1>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k30_v1(const uint8_t *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0, const dg_index n, const dg_index n_batch) {
+    k30_of<1>(a0, a1, y0, n, n_batch);
 }
 
 // matmul: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -1138,9 +1068,15 @@ extern "C" __global__ void __launch_bounds__(512) k32_end(float *__restrict__ y0
 
 // multiply: SGD.0.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
 // map over (36,)
-template <int V> DG_SCALAR void k33_of(const float *__restrict__ a0, const float *a1, float *y0) {
+// multiply: SGD.0.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// map over (4,)
+// multiply: SGD.4.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// map over (192,)
+// multiply: SGD.4.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// map over (3,)
+template <int V> DG_SCALAR void k33_of(const float *__restrict__ a0, const float *a1, float *y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 36 / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const float r0 = a0[0];
     const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
@@ -1154,19 +1090,25 @@ template <int V> DG_SCALAR void k33_of(const float *__restrict__ a0, const float
     }
     dg_save<V>(y0 + i0, w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k33_v4(const float *__restrict__ a0, const float *a1, float *y0) {
-    k33_of<4>(a0, a1, y0);
+extern "C" __global__ void __launch_bounds__(256) k33_v4(const float *__restrict__ a0, const float *a1, float *y0, const dg_index n) {
+    k33_of<4>(a0, a1, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k33_v1(const float *__restrict__ a0, const float *a1, float *y0) {
-    k33_of<1>(a0, a1, y0);
+extern "C" __global__ void __launch_bounds__(256) k33_v1(const float *__restrict__ a0, const float *a1, float *y0, const dg_index n) {
+    k33_of<1>(a0, a1, y0, n);
 }
 
 // subtract: SGD.0.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
 // map over (36,)
-template <int V> DG_SCALAR void k34_of(const float *a0, const float *__restrict__ a1, float *y0, int64_t *fault) {
+// subtract: SGD.0.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// map over (4,)
+// subtract: SGD.4.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// map over (192,)
+// subtract: SGD.4.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
+// map over (3,)
+template <int V> DG_SCALAR void k34_of(const float *a0, const float *__restrict__ a1, float *y0, int64_t *fault, const dg_index n) {
     if (*fault) return;
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 36 / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
     const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
@@ -1181,11 +1123,11 @@ template <int V> DG_SCALAR void k34_of(const float *a0, const float *__restrict_
     }
     dg_save<V>(y0 + i0, w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k34_v4(const float *a0, const float *__restrict__ a1, float *y0, int64_t *fault) {
-    k34_of<4>(a0, a1, y0, fault);
+extern "C" __global__ void __launch_bounds__(256) k34_v4(const float *a0, const float *__restrict__ a1, float *y0, int64_t *fault, const dg_index n) {
+    k34_of<4>(a0, a1, y0, fault, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k34_v1(const float *a0, const float *__restrict__ a1, float *y0, int64_t *fault) {
-    k34_of<1>(a0, a1, y0, fault);
+extern "C" __global__ void __launch_bounds__(256) k34_v1(const float *a0, const float *__restrict__ a1, float *y0, int64_t *fault, const dg_index n) {
+    k34_of<1>(a0, a1, y0, fault, n);
 }
 
 // sum: 0 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -1260,58 +1202,6 @@ extern "C" __global__ void __launch_bounds__(512) k35_end(float *__restrict__ y0
     if (lead) y0[i0] = r1;
 }
 
-// multiply: SGD.0.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-// map over (4,)
-template <int V> DG_SCALAR void k36_of(const float *__restrict__ a0, const float *a1, float *y0) {
-    const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 4 / V) return;
-    const dg_index i0 = p * V;
-    const float r0 = a0[0];
-    const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
-    dg_pack<float, V> w0;
-    #pragma unroll
-    for (int v = 0; v < V; v++) {
-        const float r1 = p1.at[v];
-        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        const float r2 = r0 * r1;
-        w0.at[v] = r2;
-    }
-    dg_save<V>(y0 + i0, w0);
-}
-extern "C" __global__ void __launch_bounds__(256) k36_v4(const float *__restrict__ a0, const float *a1, float *y0) {
-    k36_of<4>(a0, a1, y0);
-}
-extern "C" __global__ void __launch_bounds__(256) k36_v1(const float *__restrict__ a0, const float *a1, float *y0) {
-    k36_of<1>(a0, a1, y0);
-}
-
-// subtract: SGD.0.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-// map over (4,)
-template <int V> DG_SCALAR void k37_of(const float *a0, const float *__restrict__ a1, float *y0, int64_t *fault) {
-    if (*fault) return;
-    const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 4 / V) return;
-    const dg_index i0 = p * V;
-    const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
-    const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
-    dg_pack<float, V> w0;
-    #pragma unroll
-    for (int v = 0; v < V; v++) {
-        const float r0 = p0.at[v];
-        const float r1 = p1.at[v];
-        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        const float r2 = r0 - r1;
-        w0.at[v] = r2;
-    }
-    dg_save<V>(y0 + i0, w0);
-}
-extern "C" __global__ void __launch_bounds__(256) k37_v4(const float *a0, const float *__restrict__ a1, float *y0, int64_t *fault) {
-    k37_of<4>(a0, a1, y0, fault);
-}
-extern "C" __global__ void __launch_bounds__(256) k37_v1(const float *a0, const float *__restrict__ a1, float *y0, int64_t *fault) {
-    k37_of<1>(a0, a1, y0, fault);
-}
-
 // matmul: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // call over (64, 3)
 template <int V> DG_SCALAR void k38_of(const float *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0, const dg_index n_batch) {
@@ -1359,58 +1249,6 @@ extern "C" __global__ void __launch_bounds__(256) k38_2(float *__restrict__ y0, 
     const float part = t0[threadIdx.y * (dg_index)192 + place];
     const float sum = dg_across_y(part, [](float &into, float value) { into += value; }, shared);
     if (p == place && threadIdx.y == 0) { y0[i * 3 + j] = sum; }
-}
-
-// multiply: SGD.4.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-// map over (192,)
-template <int V> DG_SCALAR void k39_of(const float *__restrict__ a0, const float *a1, float *y0) {
-    const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 192 / V) return;
-    const dg_index i0 = p * V;
-    const float r0 = a0[0];
-    const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
-    dg_pack<float, V> w0;
-    #pragma unroll
-    for (int v = 0; v < V; v++) {
-        const float r1 = p1.at[v];
-        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        const float r2 = r0 * r1;
-        w0.at[v] = r2;
-    }
-    dg_save<V>(y0 + i0, w0);
-}
-extern "C" __global__ void __launch_bounds__(256) k39_v4(const float *__restrict__ a0, const float *a1, float *y0) {
-    k39_of<4>(a0, a1, y0);
-}
-extern "C" __global__ void __launch_bounds__(256) k39_v1(const float *__restrict__ a0, const float *a1, float *y0) {
-    k39_of<1>(a0, a1, y0);
-}
-
-// subtract: SGD.4.weight tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-// map over (192,)
-template <int V> DG_SCALAR void k40_of(const float *a0, const float *__restrict__ a1, float *y0, int64_t *fault) {
-    if (*fault) return;
-    const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 192 / V) return;
-    const dg_index i0 = p * V;
-    const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
-    const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
-    dg_pack<float, V> w0;
-    #pragma unroll
-    for (int v = 0; v < V; v++) {
-        const float r0 = p0.at[v];
-        const float r1 = p1.at[v];
-        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        const float r2 = r0 - r1;
-        w0.at[v] = r2;
-    }
-    dg_save<V>(y0 + i0, w0);
-}
-extern "C" __global__ void __launch_bounds__(256) k40_v4(const float *a0, const float *__restrict__ a1, float *y0, int64_t *fault) {
-    k40_of<4>(a0, a1, y0, fault);
-}
-extern "C" __global__ void __launch_bounds__(256) k40_v1(const float *a0, const float *__restrict__ a1, float *y0, int64_t *fault) {
-    k40_of<1>(a0, a1, y0, fault);
 }
 
 // sum: 4 tests/programs.py:33  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -1463,58 +1301,6 @@ extern "C" __global__ void __launch_bounds__(512) k41_end(float *__restrict__ y0
     f1 = dg_across_x(f1, [](double &into, double value) { into += value; }, shared);
     const float r1 = (float)f1;
     if (lead) y0[i1] = r1;
-}
-
-// multiply: SGD.4.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-// map over (3,)
-template <int V> DG_SCALAR void k42_of(const float *__restrict__ a0, const float *a1, float *y0) {
-    const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 3 / V) return;
-    const dg_index i0 = p * V;
-    const float r0 = a0[0];
-    const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
-    dg_pack<float, V> w0;
-    #pragma unroll
-    for (int v = 0; v < V; v++) {
-        const float r1 = p1.at[v];
-        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        const float r2 = r0 * r1;
-        w0.at[v] = r2;
-    }
-    dg_save<V>(y0 + i0, w0);
-}
-extern "C" __global__ void __launch_bounds__(256) k42_v4(const float *__restrict__ a0, const float *a1, float *y0) {
-    k42_of<4>(a0, a1, y0);
-}
-extern "C" __global__ void __launch_bounds__(256) k42_v1(const float *__restrict__ a0, const float *a1, float *y0) {
-    k42_of<1>(a0, a1, y0);
-}
-
-// subtract: SGD.4.bias tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-// map over (3,)
-template <int V> DG_SCALAR void k43_of(const float *a0, const float *__restrict__ a1, float *y0, int64_t *fault) {
-    if (*fault) return;
-    const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 3 / V) return;
-    const dg_index i0 = p * V;
-    const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
-    const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
-    dg_pack<float, V> w0;
-    #pragma unroll
-    for (int v = 0; v < V; v++) {
-        const float r0 = p0.at[v];
-        const float r1 = p1.at[v];
-        // tests/programs.py:34  return {"loss": loss}, optim.SGD(lr=0.1).updates(loss, model.parameters)
-        const float r2 = r0 - r1;
-        w0.at[v] = r2;
-    }
-    dg_save<V>(y0 + i0, w0);
-}
-extern "C" __global__ void __launch_bounds__(256) k43_v4(const float *a0, const float *__restrict__ a1, float *y0, int64_t *fault) {
-    k43_of<4>(a0, a1, y0, fault);
-}
-extern "C" __global__ void __launch_bounds__(256) k43_v1(const float *a0, const float *__restrict__ a1, float *y0, int64_t *fault) {
-    k43_of<1>(a0, a1, y0, fault);
 }
 
 p0_weight, p0_bias, p4_weight, p4_bias, iteration, lr, = parameters

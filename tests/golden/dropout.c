@@ -43,10 +43,9 @@ void k1(dg_call *call, int64_t me, int64_t count, const uint64_t *a0, const uint
 
 // greater_equal_multiply_add_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
 // map over (n*4,)
-void k2(dg_call *call, int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0, float *y1) {
-    const int64_t n_n = call->size[0];
-    const int64_t low = dg_share(n_n*4, 64, me, count);
-    const int64_t high = dg_share(n_n*4, 64, me + 1, count);
+void k2(int64_t me, int64_t count, const float *a0, const float *a1, const float *a2, float *y0, float *y1, int64_t n) {
+    const int64_t low = dg_share(n, 64, me, count);
+    const int64_t high = dg_share(n, 64, me + 1, count);
     #pragma omp simd
     for (int64_t i0 = low; i0 < high; i0++) {
         const float r0 = a0[i0];
@@ -99,7 +98,7 @@ static void run0(dg_call *call, int stage, int me, int count) {
             const int few = n_n*156 < 262144 ? 1 : count;
             if (me >= few) return;
             // greater_equal_multiply_add_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
-            k2(call, me, few, (const float *)call->at[5], (const float *)call->at[6], (const float *)call->at[0], (float *)call->at[1], (float *)call->at[2]);
+            k2(me, few, (const float *)call->at[5], (const float *)call->at[6], (const float *)call->at[0], (float *)call->at[1], (float *)call->at[2], n_n*4);
             return;
         }
         case 3: {

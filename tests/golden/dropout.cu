@@ -51,9 +51,9 @@ extern "C" __global__ void __launch_bounds__(256) k1(const uint64_t *__restrict_
 
 // greater_equal_multiply_add_subtract: tests/programs.py:63  y = dg.dropout(dg.tanh(x + dg.normal(x.shape, 0.0, 0.1)), 0.5, training=True)
 // map over (n*4,)
-template <int V> DG_SCALAR void k2_of(const float *__restrict__ a0, const float *__restrict__ a1, const float *__restrict__ a2, float *__restrict__ y0, float *__restrict__ y1, const dg_index n_n) {
+template <int V> DG_SCALAR void k2_of(const float *__restrict__ a0, const float *__restrict__ a1, const float *__restrict__ a2, float *__restrict__ y0, float *__restrict__ y1, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_n*4) / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
     const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
@@ -82,18 +82,18 @@ template <int V> DG_SCALAR void k2_of(const float *__restrict__ a0, const float 
     dg_save<V>(y0 + i0, w0);
     dg_save<V>(y1 + i0, w1);
 }
-extern "C" __global__ void __launch_bounds__(256) k2_v4(const float *__restrict__ a0, const float *__restrict__ a1, const float *__restrict__ a2, float *__restrict__ y0, float *__restrict__ y1, const dg_index n_n) {
-    k2_of<4>(a0, a1, a2, y0, y1, n_n);
+extern "C" __global__ void __launch_bounds__(256) k2_v4(const float *__restrict__ a0, const float *__restrict__ a1, const float *__restrict__ a2, float *__restrict__ y0, float *__restrict__ y1, const dg_index n) {
+    k2_of<4>(a0, a1, a2, y0, y1, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k2_v1(const float *__restrict__ a0, const float *__restrict__ a1, const float *__restrict__ a2, float *__restrict__ y0, float *__restrict__ y1, const dg_index n_n) {
-    k2_of<1>(a0, a1, a2, y0, y1, n_n);
+extern "C" __global__ void __launch_bounds__(256) k2_v1(const float *__restrict__ a0, const float *__restrict__ a1, const float *__restrict__ a2, float *__restrict__ y0, float *__restrict__ y1, const dg_index n) {
+    k2_of<1>(a0, a1, a2, y0, y1, n);
 }
 
 // add: tests/test_golden.py:70  found = str(dg.emit(outputs, updates, backend="cupy")).rstrip() + "\n"
 // map over ()
-extern "C" __global__ void __launch_bounds__(256) k3(const uint64_t *a0, uint64_t *y0) {
+extern "C" __global__ void __launch_bounds__(256) k3(const uint64_t *a0, uint64_t *y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 1) return;
+    if (p >= n) return;
     const uint64_t r0 = a0[0];
     // tests/test_golden.py:70  found = str(dg.emit(outputs, updates, backend="cupy")).rstrip() + "\n"
     const uint64_t r1 = r0 + UINT64_C(1);

@@ -39,9 +39,9 @@ extern "C" __global__ void __launch_bounds__(256) k0_2(const int64_t *__restrict
 
 // equal: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (batch, 3)
-template <int V> DG_SCALAR void k1_of(const int64_t *__restrict__ a0, const int64_t *__restrict__ a1, uint8_t *__restrict__ y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k1_of(const int64_t *__restrict__ a0, const int64_t *__restrict__ a1, uint8_t *__restrict__ y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_batch*3) / V) return;
+    if (p >= n / V) return;
     const dg_index i1 = (p % (3 / V)) * V;
     const dg_index q1 = p / (3 / V);
     const dg_index i0 = q1;
@@ -57,19 +57,19 @@ template <int V> DG_SCALAR void k1_of(const int64_t *__restrict__ a0, const int6
     }
     dg_save<V>(y0 + (i0 * 3 + i1), w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k1_v2(const int64_t *__restrict__ a0, const int64_t *__restrict__ a1, uint8_t *__restrict__ y0, const dg_index n_batch) {
-    k1_of<2>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k1_v2(const int64_t *__restrict__ a0, const int64_t *__restrict__ a1, uint8_t *__restrict__ y0, const dg_index n) {
+    k1_of<2>(a0, a1, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k1_v1(const int64_t *__restrict__ a0, const int64_t *__restrict__ a1, uint8_t *__restrict__ y0, const dg_index n_batch) {
-    k1_of<1>(a0, a1, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k1_v1(const int64_t *__restrict__ a0, const int64_t *__restrict__ a1, uint8_t *__restrict__ y0, const dg_index n) {
+    k1_of<1>(a0, a1, y0, n);
 }
 
 // add: SGD tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
 // map over ()
-extern "C" __global__ void __launch_bounds__(256) k2(const int64_t *a0, int64_t *y0, int64_t *fault) {
+extern "C" __global__ void __launch_bounds__(256) k2(const int64_t *a0, int64_t *y0, int64_t *fault, const dg_index n) {
     if (*fault) return;
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 1) return;
+    if (p >= n) return;
     const int64_t r0 = a0[0];
     // tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
     const int64_t r1 = r0 + INT64_C(1);
@@ -127,9 +127,9 @@ extern "C" __global__ void __launch_bounds__(256) k3_2(float *__restrict__ y0, f
 
 // add_relu_greater: tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (batch, 6)
-template <int V> DG_SCALAR void k4_of(const float *a0, const float *__restrict__ a1, float *y0, uint8_t *y1, const dg_index n_batch) {
+template <int V> DG_SCALAR void k4_of(const float *a0, const float *__restrict__ a1, float *y0, uint8_t *y1, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_batch*6) / V) return;
+    if (p >= n / V) return;
     const dg_index i1 = (p % (6 / V)) * V;
     const dg_index q1 = p / (6 / V);
     const dg_index i0 = q1;
@@ -151,11 +151,11 @@ template <int V> DG_SCALAR void k4_of(const float *a0, const float *__restrict__
     dg_save<V>(y0 + (i0 * 6 + i1), w0);
     dg_save<V>(y1 + (i0 * 6 + i1), w1);
 }
-extern "C" __global__ void __launch_bounds__(256) k4_v4(const float *a0, const float *__restrict__ a1, float *y0, uint8_t *y1, const dg_index n_batch) {
-    k4_of<4>(a0, a1, y0, y1, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k4_v4(const float *a0, const float *__restrict__ a1, float *y0, uint8_t *y1, const dg_index n) {
+    k4_of<4>(a0, a1, y0, y1, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k4_v1(const float *a0, const float *__restrict__ a1, float *y0, uint8_t *y1, const dg_index n_batch) {
-    k4_of<1>(a0, a1, y0, y1, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k4_v1(const float *a0, const float *__restrict__ a1, float *y0, uint8_t *y1, const dg_index n) {
+    k4_of<1>(a0, a1, y0, y1, n);
 }
 
 // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -340,9 +340,9 @@ extern "C" __global__ void __launch_bounds__(512) k7_end(float *__restrict__ y0,
 
 // exp: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (batch*3,)
-template <int V> DG_SCALAR void k8_of(const float *a0, float *y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k8_of(const float *a0, float *y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_batch*3) / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
     dg_pack<float, V> w0;
@@ -355,11 +355,11 @@ template <int V> DG_SCALAR void k8_of(const float *a0, float *y0, const dg_index
     }
     dg_save<V>(y0 + i0, w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k8_v4(const float *a0, float *y0, const dg_index n_batch) {
-    k8_of<4>(a0, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k8_v4(const float *a0, float *y0, const dg_index n) {
+    k8_of<4>(a0, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k8_v1(const float *a0, float *y0, const dg_index n_batch) {
-    k8_of<1>(a0, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k8_v1(const float *a0, float *y0, const dg_index n) {
+    k8_of<1>(a0, y0, n);
 }
 
 // sum: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -518,9 +518,9 @@ extern "C" __global__ void __launch_bounds__(512) k10_end(float *__restrict__ y0
 
 // divide_where_multiply_add: softmax_cross_entropy tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
 // map over (batch, 3)
-template <int V> DG_SCALAR void k11_of(const uint8_t *__restrict__ a0, const float *__restrict__ a1, const float *a2, float *y0, const dg_index n_batch) {
+template <int V> DG_SCALAR void k11_of(const uint8_t *__restrict__ a0, const float *__restrict__ a1, const float *a2, float *y0, const dg_index n, const dg_index n_batch) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_batch*3) / V) return;
+    if (p >= n / V) return;
     const dg_index i1 = (p % (3 / V)) * V;
     const dg_index q1 = p / (3 / V);
     const dg_index i0 = q1;
@@ -543,11 +543,11 @@ template <int V> DG_SCALAR void k11_of(const uint8_t *__restrict__ a0, const flo
     }
     dg_save<V>(y0 + (i0 * 3 + i1), w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k11_v4(const uint8_t *__restrict__ a0, const float *__restrict__ a1, const float *a2, float *y0, const dg_index n_batch) {
-    k11_of<4>(a0, a1, a2, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k11_v4(const uint8_t *__restrict__ a0, const float *__restrict__ a1, const float *a2, float *y0, const dg_index n, const dg_index n_batch) {
+    k11_of<4>(a0, a1, a2, y0, n, n_batch);
 }
-extern "C" __global__ void __launch_bounds__(256) k11_v1(const uint8_t *__restrict__ a0, const float *__restrict__ a1, const float *a2, float *y0, const dg_index n_batch) {
-    k11_of<1>(a0, a1, a2, y0, n_batch);
+extern "C" __global__ void __launch_bounds__(256) k11_v1(const uint8_t *__restrict__ a0, const float *__restrict__ a1, const float *a2, float *y0, const dg_index n, const dg_index n_batch) {
+    k11_of<1>(a0, a1, a2, y0, n, n_batch);
 }
 
 // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -667,10 +667,10 @@ extern "C" __global__ void __launch_bounds__(512) k13_end(const float *a0, float
 
 // multiply_subtract: SGD.2.bias tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
 // map over (3,)
-template <int V> DG_SCALAR void k14_of(const float *__restrict__ a0, const float *__restrict__ a1, const float *a2, float *y0, int64_t *fault) {
+template <int V> DG_SCALAR void k14_of(const float *__restrict__ a0, const float *__restrict__ a1, const float *a2, float *y0, int64_t *fault, const dg_index n) {
     if (*fault) return;
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 3 / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const float r0 = a0[0];
     const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
@@ -687,11 +687,11 @@ template <int V> DG_SCALAR void k14_of(const float *__restrict__ a0, const float
     }
     dg_save<V>(y0 + i0, w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k14_v4(const float *__restrict__ a0, const float *__restrict__ a1, const float *a2, float *y0, int64_t *fault) {
-    k14_of<4>(a0, a1, a2, y0, fault);
+extern "C" __global__ void __launch_bounds__(256) k14_v4(const float *__restrict__ a0, const float *__restrict__ a1, const float *a2, float *y0, int64_t *fault, const dg_index n) {
+    k14_of<4>(a0, a1, a2, y0, fault, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k14_v1(const float *__restrict__ a0, const float *__restrict__ a1, const float *a2, float *y0, int64_t *fault) {
-    k14_of<1>(a0, a1, a2, y0, fault);
+extern "C" __global__ void __launch_bounds__(256) k14_v1(const float *__restrict__ a0, const float *__restrict__ a1, const float *a2, float *y0, int64_t *fault, const dg_index n) {
+    k14_of<1>(a0, a1, a2, y0, fault, n);
 }
 
 // matmul: 2 tests/programs.py:21  loss = nn.softmax_cross_entropy(model(x, training=True), t)
@@ -830,46 +830,12 @@ extern "C" __global__ void __launch_bounds__(256) k17_2(float *__restrict__ y0, 
 
 // multiply_add_subtract: SGD.2.weight tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
 // map over (18,)
-template <int V> DG_SCALAR void k18_of(const float *a0, const float *__restrict__ a1, const float *__restrict__ a2, const float *a3, float *y0, float *y1, int64_t *fault) {
-    if (*fault) return;
-    const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 18 / V) return;
-    const dg_index i0 = p * V;
-    const float r2 = a2[0];
-    const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
-    const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
-    const dg_pack<float, V> p3 = dg_load<V>(a3 + i0);
-    dg_pack<float, V> w0;
-    dg_pack<float, V> w1;
-    #pragma unroll
-    for (int v = 0; v < V; v++) {
-        const float r0 = p0.at[v];
-        const float r1 = p1.at[v];
-        const float r3 = p3.at[v];
-        // tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
-        const float r4 = 0.9f * r0;
-        const float r5 = r4 + r1;
-        const float r6 = r2 * r5;
-        const float r7 = r3 - r6;
-        w0.at[v] = r5;
-        w1.at[v] = r7;
-    }
-    dg_save<V>(y0 + i0, w0);
-    dg_save<V>(y1 + i0, w1);
-}
-extern "C" __global__ void __launch_bounds__(256) k18_v4(const float *a0, const float *__restrict__ a1, const float *__restrict__ a2, const float *a3, float *y0, float *y1, int64_t *fault) {
-    k18_of<4>(a0, a1, a2, a3, y0, y1, fault);
-}
-extern "C" __global__ void __launch_bounds__(256) k18_v1(const float *a0, const float *__restrict__ a1, const float *__restrict__ a2, const float *a3, float *y0, float *y1, int64_t *fault) {
-    k18_of<1>(a0, a1, a2, a3, y0, y1, fault);
-}
-
 // multiply_add_subtract: SGD.0.weight tests/programs.py:23  return {"loss": loss}, opt.updates(loss, model.parameters)
 // map over (48,)
-template <int V> DG_SCALAR void k19_of(const float *a0, const float *__restrict__ a1, const float *__restrict__ a2, const float *a3, float *y0, float *y1, int64_t *fault) {
+template <int V> DG_SCALAR void k18_of(const float *a0, const float *__restrict__ a1, const float *__restrict__ a2, const float *a3, float *y0, float *y1, int64_t *fault, const dg_index n) {
     if (*fault) return;
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 48 / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const float r2 = a2[0];
     const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
@@ -893,11 +859,11 @@ template <int V> DG_SCALAR void k19_of(const float *a0, const float *__restrict_
     dg_save<V>(y0 + i0, w0);
     dg_save<V>(y1 + i0, w1);
 }
-extern "C" __global__ void __launch_bounds__(256) k19_v4(const float *a0, const float *__restrict__ a1, const float *__restrict__ a2, const float *a3, float *y0, float *y1, int64_t *fault) {
-    k19_of<4>(a0, a1, a2, a3, y0, y1, fault);
+extern "C" __global__ void __launch_bounds__(256) k18_v4(const float *a0, const float *__restrict__ a1, const float *__restrict__ a2, const float *a3, float *y0, float *y1, int64_t *fault, const dg_index n) {
+    k18_of<4>(a0, a1, a2, a3, y0, y1, fault, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k19_v1(const float *a0, const float *__restrict__ a1, const float *__restrict__ a2, const float *a3, float *y0, float *y1, int64_t *fault) {
-    k19_of<1>(a0, a1, a2, a3, y0, y1, fault);
+extern "C" __global__ void __launch_bounds__(256) k18_v1(const float *a0, const float *__restrict__ a1, const float *__restrict__ a2, const float *a3, float *y0, float *y1, int64_t *fault, const dg_index n) {
+    k18_of<1>(a0, a1, a2, a3, y0, y1, fault, n);
 }
 
 p0_weight, p0_bias, p2_weight, p2_bias, iteration, momentum_0_weight, lr, momentum_0_bias, momentum_2_weight, momentum_2_bias, = parameters

@@ -28,9 +28,9 @@ void k0(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
 
 // multiply: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None
 // map over (3,)
-void k1(int64_t me, int64_t count, const float *a0, const float *a1, float *y0) {
-    const int64_t low = dg_share(3, 64, me, count);
-    const int64_t high = dg_share(3, 64, me + 1, count);
+void k1(int64_t me, int64_t count, const float *a0, const float *a1, float *y0, int64_t n) {
+    const int64_t low = dg_share(n, 64, me, count);
+    const int64_t high = dg_share(n, 64, me + 1, count);
     #pragma omp simd
     for (int64_t i0 = low; i0 < high; i0++) {
         const float r0 = a0[i0];
@@ -87,7 +87,7 @@ static void run0(dg_call *call, int stage, int me, int count) {
         case 1: {
             if (me >= 1) return;
             // multiply: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None
-            k1(me, 1, (const float *)call->at[4], (const float *)call->at[1], (float *)call->at[5]);
+            k1(me, 1, (const float *)call->at[4], (const float *)call->at[1], (float *)call->at[5], 3);
             // copy: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None
             k2(me, 1, (const float *)call->at[5], (float *)call->at[2]);
             return;

@@ -82,9 +82,9 @@ extern "C" __global__ void __launch_bounds__(512) k0_end(float *__restrict__ y0,
 
 // multiply: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None
 // map over (3,)
-template <int V> DG_SCALAR void k1_of(const float *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0) {
+template <int V> DG_SCALAR void k1_of(const float *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 3 / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
     const dg_pack<float, V> p1 = dg_load<V>(a1 + i0);
@@ -99,18 +99,18 @@ template <int V> DG_SCALAR void k1_of(const float *__restrict__ a0, const float 
     }
     dg_save<V>(y0 + i0, w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k1_v4(const float *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0) {
-    k1_of<4>(a0, a1, y0);
+extern "C" __global__ void __launch_bounds__(256) k1_v4(const float *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0, const dg_index n) {
+    k1_of<4>(a0, a1, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k1_v1(const float *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0) {
-    k1_of<1>(a0, a1, y0);
+extern "C" __global__ void __launch_bounds__(256) k1_v1(const float *__restrict__ a0, const float *__restrict__ a1, float *__restrict__ y0, const dg_index n) {
+    k1_of<1>(a0, a1, y0, n);
 }
 
 // copy: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None
 // map over (2, 3)
-template <int V> DG_SCALAR void k2_of(const float *__restrict__ a0, float *__restrict__ y0) {
+template <int V> DG_SCALAR void k2_of(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 6 / V) return;
+    if (p >= n / V) return;
     const dg_index i1 = (p % (3 / V)) * V;
     const dg_index q1 = p / (3 / V);
     const dg_index i0 = q1;
@@ -125,11 +125,11 @@ template <int V> DG_SCALAR void k2_of(const float *__restrict__ a0, float *__res
     }
     dg_save<V>(y0 + (i0 * 3 + i1), w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k2_v4(const float *__restrict__ a0, float *__restrict__ y0) {
-    k2_of<4>(a0, y0);
+extern "C" __global__ void __launch_bounds__(256) k2_v4(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n) {
+    k2_of<4>(a0, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k2_v1(const float *__restrict__ a0, float *__restrict__ y0) {
-    k2_of<1>(a0, y0);
+extern "C" __global__ void __launch_bounds__(256) k2_v1(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n) {
+    k2_of<1>(a0, y0, n);
 }
 
 // copy: tests/programs.py:82  return {"means": means, "product": spread * means[0], "every": x[::2, ::-3]}, None

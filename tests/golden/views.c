@@ -39,10 +39,9 @@ void k1(dg_call *call, int64_t me, int64_t count, const float *a0, const float *
 
 // add: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
 // map over (n*3,)
-void k2(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
-    const int64_t n_n = call->size[0];
-    const int64_t low = dg_share(n_n*3, 64, me, count);
-    const int64_t high = dg_share(n_n*3, 64, me + 1, count);
+void k2(int64_t me, int64_t count, const float *a0, float *y0, int64_t n) {
+    const int64_t low = dg_share(n, 64, me, count);
+    const int64_t high = dg_share(n, 64, me + 1, count);
     #pragma omp simd
     for (int64_t i0 = low; i0 < high; i0++) {
         const float r0 = a0[i0];
@@ -72,10 +71,10 @@ void k3(dg_call *call, int64_t me, int64_t count, const float *a0, const float *
 
 // copy: tests/programs.py:73  return {"turned": turned, "whole": whole, "last": x[-1]}, None
 // map over (6,)
-void k4(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0) {
+void k4(dg_call *call, int64_t me, int64_t count, const float *a0, float *y0, int64_t n) {
     const int64_t n_n = call->size[0];
-    const int64_t low = dg_share(6, 64, me, count);
-    const int64_t high = dg_share(6, 64, me + 1, count);
+    const int64_t low = dg_share(n, 64, me, count);
+    const int64_t high = dg_share(n, 64, me + 1, count);
     #pragma omp simd
     for (int64_t i0 = low; i0 < high; i0++) {
         const float r0 = a0[i0 + n_n*6 - 6];
@@ -106,7 +105,7 @@ static void run0(dg_call *call, int stage, int me, int count) {
             const int few = n_n*27 < 262144 ? 1 : count;
             if (me >= few) return;
             // add: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
-            k2(call, me, few, (const float *)call->at[4], (float *)call->at[4]);
+            k2(me, few, (const float *)call->at[4], (float *)call->at[4], n_n*3);
             return;
         }
         case 3: {
@@ -119,7 +118,7 @@ static void run0(dg_call *call, int stage, int me, int count) {
         case 4: {
             if (me >= 1) return;
             // copy: tests/programs.py:73  return {"turned": turned, "whole": whole, "last": x[-1]}, None
-            k4(call, me, 1, (const float *)call->at[0], (float *)call->at[3]);
+            k4(call, me, 1, (const float *)call->at[0], (float *)call->at[3], 6);
             return;
         }
     }

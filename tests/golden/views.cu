@@ -1,8 +1,8 @@
 // copy: tests/programs.py:70  left, right = x[:, :3], dg.flip(x[:, 3:], 1)
 // map over (n, 3)
-template <int V> DG_SCALAR void k0_of(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_n) {
+template <int V> DG_SCALAR void k0_of(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_n*3) / V) return;
+    if (p >= n / V) return;
     const dg_index i1 = (p % (3 / V)) * V;
     const dg_index q1 = p / (3 / V);
     const dg_index i0 = q1;
@@ -17,11 +17,11 @@ template <int V> DG_SCALAR void k0_of(const float *__restrict__ a0, float *__res
     }
     dg_save<V>(y0 + (i0 * 3 + i1), w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k0_v4(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_n) {
-    k0_of<4>(a0, y0, n_n);
+extern "C" __global__ void __launch_bounds__(256) k0_v4(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n) {
+    k0_of<4>(a0, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k0_v1(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_n) {
-    k0_of<1>(a0, y0, n_n);
+extern "C" __global__ void __launch_bounds__(256) k0_v1(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n) {
+    k0_of<1>(a0, y0, n);
 }
 
 // multiply_copy: tests/programs.py:71  turned = dg.permute_dims(left * right)
@@ -38,9 +38,9 @@ ElementwiseKernel k1(float32 a0, float32 a1) -> (float32 y0, float32 y1) {
 
 // add: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
 // map over (n*3,)
-template <int V> DG_SCALAR void k2_of(const float *a0, float *y0, const dg_index n_n) {
+template <int V> DG_SCALAR void k2_of(const float *a0, float *y0, const dg_index n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= (n_n*3) / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const dg_pack<float, V> p0 = dg_load<V>(a0 + i0);
     dg_pack<float, V> w0;
@@ -53,11 +53,11 @@ template <int V> DG_SCALAR void k2_of(const float *a0, float *y0, const dg_index
     }
     dg_save<V>(y0 + i0, w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k2_v4(const float *a0, float *y0, const dg_index n_n) {
-    k2_of<4>(a0, y0, n_n);
+extern "C" __global__ void __launch_bounds__(256) k2_v4(const float *a0, float *y0, const dg_index n) {
+    k2_of<4>(a0, y0, n);
 }
-extern "C" __global__ void __launch_bounds__(256) k2_v1(const float *a0, float *y0, const dg_index n_n) {
-    k2_of<1>(a0, y0, n_n);
+extern "C" __global__ void __launch_bounds__(256) k2_v1(const float *a0, float *y0, const dg_index n) {
+    k2_of<1>(a0, y0, n);
 }
 
 // concat: tests/programs.py:72  whole = dg.concat([dg.reshape(turned, (-1,)), dg.reshape(left, (-1,)) + 1])
@@ -78,9 +78,9 @@ extern "C" __global__ void __launch_bounds__(256) k3(const float *__restrict__ a
 
 // copy: tests/programs.py:73  return {"turned": turned, "whole": whole, "last": x[-1]}, None
 // map over (6,)
-template <int V> DG_SCALAR void k4_of(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_n) {
+template <int V> DG_SCALAR void k4_of(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n, const dg_index n_n) {
     const dg_index p = (dg_index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (p >= 6 / V) return;
+    if (p >= n / V) return;
     const dg_index i0 = p * V;
     const dg_pack<float, V> p0 = dg_load<V>(a0 + (i0 + n_n*6 - 6));
     dg_pack<float, V> w0;
@@ -93,11 +93,11 @@ template <int V> DG_SCALAR void k4_of(const float *__restrict__ a0, float *__res
     }
     dg_save<V>(y0 + i0, w0);
 }
-extern "C" __global__ void __launch_bounds__(256) k4_v4(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_n) {
-    k4_of<4>(a0, y0, n_n);
+extern "C" __global__ void __launch_bounds__(256) k4_v4(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n, const dg_index n_n) {
+    k4_of<4>(a0, y0, n, n_n);
 }
-extern "C" __global__ void __launch_bounds__(256) k4_v1(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n_n) {
-    k4_of<1>(a0, y0, n_n);
+extern "C" __global__ void __launch_bounds__(256) k4_v1(const float *__restrict__ a0, float *__restrict__ y0, const dg_index n, const dg_index n_n) {
+    k4_of<1>(a0, y0, n, n_n);
 }
 
 v0 = slot(0, (n, 3), 'float32')
