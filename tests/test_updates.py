@@ -74,9 +74,9 @@ def functions(step: Step) -> list[str]:
 
 
 def updates(optimiser: str) -> tuple[list[dg.Parameter], dict[Any, Any]]:
-    """Of float32 parameters of four shapes."""
+    """Of float32 parameters of six shapes."""
     ps = [dg.Parameter(np.ones(shape, np.float32), f"p{k}") for k, shape in
-          enumerate([(3,), (5, 7), (40, 2, 2), (1000,)])]  # fmt: skip
+          enumerate([(3,), (5, 7), (1, 50), (40, 7, 2), (90, 90), (1000,)])]  # fmt: skip
     total = dg.asarray(np.float32(0))
     for p in ps:
         total = total + dg.sum(p * dg.placeholder(f"x_{p.name}", p.shape))
@@ -84,12 +84,14 @@ def updates(optimiser: str) -> tuple[list[dg.Parameter], dict[Any, Any]]:
 
 
 @pytest.mark.parametrize("optimiser", OPTIMISERS)
-def test_in_c_updates_of_all_shapes_are_one_function(optimiser: str) -> None:
+def test_in_c_updates_of_all_shapes_are_one_function_for_long_and_one_for_short(
+    optimiser: str
+) -> None:
     ps, new = updates(optimiser)
     step = dg.compile({}, new, backend="native")
     schedule = step.schedule
     assert len({schedule.maker[schedule.graph.updates[p]] for p in ps}) == len(ps)
-    assert len(functions(step)) == len(step.kernels) - len(ps) + 1
+    assert len(functions(step)) <= len(step.kernels) - len(ps) + 2
 
 
 @pytest.mark.parametrize("optimiser", OPTIMISERS)
