@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -19,16 +20,18 @@ from deepgraph.backends.device import Convert
 from deepgraph.backends.launch import Elementwise, Extent, Function
 from deepgraph.errors import DTypeError
 
-# No fused multiply-add where the text has none: the bodies are those of `native`.
 _DRIVER = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
-_DLPACK_CUDA = 2  # kDLCUDA
+_DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
+# No fused multiply-add where the text has none: the bodies are those of `native`. CuPy adds
+# -ftz=true, and the last one counts: arithmetic on subnormals of float32 gives zero.
 OPTIONS = ("--std=c++17", "--fmad=false")
+_INSTALL = 'pip install "deepgraph-compiler[cuda12]", or [cuda13], has it with NVIDIA\'s libraries'
 
 
 def missing() -> str | None:
     """What keeps CuPy from running here, and what to install; None if nothing does."""
     if find_spec("cupy") is None:
-        return 'CuPy is not installed: pip install "deepgraph-compiler[cuda12]"'
+        return f"CuPy is not installed: {_INSTALL}"
     try:
         ctypes.CDLL(_DRIVER)  # to ask for it costs less than to import CuPy
     except OSError:
@@ -36,10 +39,13 @@ def missing() -> str | None:
     try:
         cupy = _cupy()
         count = cupy.cuda.runtime.getDeviceCount()
+        if not count:
+            return "there is no NVIDIA GPU"
+        cupy.cuda.nvrtc.getVersion()
     except Exception as error:  # whatever a library that is broken or does not suit raises
-        return f"CuPy finds no GPU: {error}"
-    if not count:
-        return "there is no NVIDIA GPU"
+        return f"CuPy finds no GPU, or no NVRTC to compile with: {error}: {_INSTALL}"
+    if _headers() is None:
+        return f"CuPy finds no CUDA headers to compile with: {_INSTALL}"
     number = _number()
     return None if number < count else f"DEEPGRAPH_DEVICE is {number}, but there are {count} GPUs"
 
@@ -49,6 +55,14 @@ def _cupy() -> Any:
         warnings.simplefilter("ignore")
         import cupy
     return cupy
+
+
+def _headers() -> str | None:
+    """Where those are that all that CuPy compiles includes."""
+    from cuda.pathfinder import find_nvidia_header_directory  # CuPy needs it, and looks by it
+
+    found: str | None = find_nvidia_header_directory("cudart")
+    return found
 
 
 def _number() -> int:
@@ -67,7 +81,7 @@ def launcher() -> Device:
 def _on_device(given: Any) -> bool:
     """Does DLPack say that a value lies on a CUDA device?"""
     asked = getattr(given, "__dlpack_device__", None)
-    return asked is not None and int(asked()[0]) == _DLPACK_CUDA
+    return asked is not None and int(asked()[0]) in _DLPACK_CUDA
 
 
 class Device:
@@ -100,27 +114,31 @@ class Device:
         xp = self.xp
         with self.here:
             if not isinstance(given, xp.ndarray):
-                if hasattr(given, "__cuda_array_interface__"):
-                    given = xp.asarray(given)
-                elif _on_device(given):
+                if _on_device(given):  # first: it waits for the other library's stream
                     given = xp.from_dlpack(given)
+                elif hasattr(given, "__cuda_array_interface__"):
+                    given = xp.asarray(given)
                 else:
                     return xp.array(convert(name, given, dtype))
             if given.dtype != dtype and not np.can_cast(given.dtype, dtype, "safe"):
                 wants = f"wants {dtype.name}, got {given.dtype.name}"
                 raise DTypeError(f"feed {name} has another dtype: {wants}")
-            given = xp.ascontiguousarray(given, dtype)
+            if given.device != self.here:
+                given = given.copy()  # to the current device
+            given = given.astype(dtype, order="C", copy=False)  # keeps its shape, if () too
             return given if self.plain(given) else given.copy()
 
     def plain(self, array: Any) -> bool:
-        """Contiguous, and aligned for the widest load of a thread."""
-        return bool(array.flags.c_contiguous and array.data.ptr % WIDEST == 0)
+        """Here, contiguous, and aligned for the widest load of a thread."""
+        aligned = array.data.ptr % WIDEST == 0
+        return bool(array.device == self.here and array.flags.c_contiguous and aligned)
 
     def mark(self) -> Any:
         """An event behind all work that has been asked for."""
-        event = self.xp.cuda.Event()
-        event.record()
-        return event
+        with self.here:
+            event = self.xp.cuda.Event()
+            event.record()
+            return event
 
     def seconds(self, first: Any, last: Any) -> float:
         """The device's own time between two events; this waits for the last."""
@@ -156,8 +174,11 @@ class Device:
             stream.begin_capture()
             try:
                 run()
-            finally:
-                graph = stream.end_capture()
+            except BaseException:
+                with suppress(Exception):  # what went wrong first is what to tell
+                    stream.end_capture()
+                raise
+            graph = stream.end_capture()
         graph.upload(stream)
         stream.synchronize()
         return lambda: graph.launch(self.xp.cuda.get_current_stream())

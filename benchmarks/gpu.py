@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks import elementwise, peers, steps
 from benchmarks.formulas import FORMULAS, Call
 from benchmarks.measure import Row, compared
-from benchmarks.nets import NETS, TINY, declared, traffic
+from benchmarks.nets import NETS, RESNET, TINY, TINY_RESNET, declared, traffic
 from deepgraph.backends import cudevice
 
 SIZES = (1_000_000, 10_000_000, 100_000_000)
@@ -32,7 +32,8 @@ def rows(group: str, seconds: float, quick: bool) -> Iterator[Row]:
     peers.MODULES = _MODULES
     peers.on_gpu()
     if group == "gpu nets":
-        for net in TINY if quick else [n for n in NETS if n.name in NET_NAMES]:
+        wanted = [n for n in NETS if n.name in NET_NAMES]
+        for net in [*TINY, TINY_RESNET] if quick else [*wanted, RESNET]:
             found = _waited(steps.checked(net))
             yield from compared(net.name, found, seconds, _moved(traffic(declared(net))))
         return

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import deepgraph as dg
+from benchmarks import resnet
 from deepgraph import nn, optim
 
 Array = npt.NDArray[Any]
@@ -24,13 +25,17 @@ class Conv(NamedTuple):
 
 
 class Net(NamedTuple):
-    """Convolutions, then dense layers with relu between them; trained by SGD with momentum."""
+    """Convolutions, then dense layers with relu between them; trained by SGD with momentum.
+
+    With `blocks` it is a ResNet with so many in each stage.
+    """
 
     name: str
     batch: int
     image: tuple[int, ...]  # (features,), or (channels, height, width)
     convs: tuple[Conv, ...]
     dense: tuple[int, ...]
+    blocks: tuple[int, ...] = ()
 
 
 LENET = (Conv(6, 5, True), Conv(16, 5, True)), (120, 84, 10)
@@ -45,6 +50,8 @@ TINY = (
     Net("lenet 4", 4, (2, 12, 12), (Conv(3, 3, True), Conv(4, 2, False)), (5, 3)),
     Net("conv 3", 3, (3, 8, 8), (Conv(2, 3, False), Conv(4, 3, True)), (3,)),
 )
+RESNET = Net("resnet-18 64", 64, (3, 224, 224), (), (1000,), (2, 2, 2, 2))
+TINY_RESNET = Net("resnet 2", 2, (3, 32, 32), (), (5,), (1, 1))
 
 
 class Work(NamedTuple):
@@ -67,6 +74,19 @@ Step = Callable[[], Any]  # one training step on the batch: gives the loss befor
 
 def declared(net: Net, seed: int = 0) -> Work:
     """A net with weights and a batch that are the same for a seed."""
+    x = dg.placeholder("x", ("batch", *net.image))
+    t = dg.placeholder("t", ("batch",), "int64")
+    scores, parameters = _resnet(net, x, seed) if net.blocks else _sequential(net, x, seed)
+    loss = nn.softmax_cross_entropy(scores, t)
+    weights = [p.value for p in parameters]
+    updates = optim.SGD(RATE, MOMENTUM).updates(loss, parameters)
+    rng = np.random.default_rng(seed)
+    images = rng.standard_normal((net.batch, *net.image), np.float32)
+    targets = rng.integers(0, net.dense[-1], net.batch)
+    return Work(net, images, targets, weights, loss, updates)
+
+
+def _sequential(net: Net, x: dg.Expr, seed: int) -> tuple[dg.Expr, list[dg.Parameter]]:
     layers: list[nn.Layer] = []
     for filters, kernel, pooled in net.convs:
         layers += [nn.Conv2D(filters, kernel), nn.relu, *[nn.MaxPool2D(2)] * pooled]
@@ -74,15 +94,40 @@ def declared(net: Net, seed: int = 0) -> Work:
     for units in net.dense:
         layers += [nn.Dense(units), nn.relu]
     model = nn.Sequential(*layers[:-1], seed=seed)
-    x = dg.placeholder("x", ("batch", *net.image))
-    t = dg.placeholder("t", ("batch",), "int64")
-    loss = nn.softmax_cross_entropy(model(x, training=True), t)
-    weights = [p.value for p in model.parameters]
-    updates = optim.SGD(RATE, MOMENTUM).updates(loss, model.parameters)
-    rng = np.random.default_rng(seed)
-    images = rng.standard_normal((net.batch, *net.image), np.float32)
-    targets = rng.integers(0, net.dense[-1], net.batch)
-    return Work(net, images, targets, weights, loss, updates)
+    scores = model(x, training=True)
+    return scores, list(model.parameters)
+
+
+def _resnet(net: Net, x: dg.Expr, seed: int) -> tuple[dg.Expr, list[dg.Parameter]]:
+    drawn = resnet.weights(net.image[0], net.blocks, net.dense[-1], np.random.default_rng(seed))
+    parameters = [dg.Parameter(w, f"w{k}") for k, w in enumerate(drawn)]
+    return resnet.scores(_Functions(), net.blocks, parameters, x), parameters
+
+
+class _Functions:
+    """Of expressions."""
+
+    def conv(self, x: dg.Expr, w: dg.Expr, stride: int, padding: int) -> dg.Expr:
+        return dg.conv2d(x, w, stride=stride, padding=padding)
+
+    def norm(self, x: dg.Expr, w: dg.Expr, b: dg.Expr) -> dg.Expr:
+        mean = dg.mean(x, (0, 2, 3), keepdims=True)
+        apart = x - mean
+        variance = dg.mean(dg.square(apart), (0, 2, 3), keepdims=True)
+        scaled = apart / dg.sqrt(variance + resnet.EPSILON)
+        return scaled * dg.reshape(w, (-1, 1, 1)) + dg.reshape(b, (-1, 1, 1))
+
+    def relu(self, x: dg.Expr) -> dg.Expr:
+        return nn.relu(x)
+
+    def pool(self, x: dg.Expr) -> dg.Expr:
+        return dg.max_pool2d(x, 3, stride=2, padding=1)
+
+    def mean(self, x: dg.Expr) -> dg.Expr:
+        return dg.mean(x, (2, 3))
+
+    def dense(self, x: dg.Expr, w: dg.Expr, b: dg.Expr) -> dg.Expr:
+        return x @ w + b
 
 
 def products(work: Work) -> int:

@@ -38,7 +38,8 @@ def checked(net: Net) -> dict[str, Step]:
                 continue
             losses = [float(step()) for _ in range(3)]
             wanted = wanted or losses
-            peers.agree(losses, wanted, f"{net.name}: {peer.name} and {OWN}", 2e-5)
+            near = 1e-3 if net.blocks else 2e-5  # batch normalisation magnifies what differs
+            peers.agree(losses, wanted, f"{net.name}: {peer.name} and {OWN}", near)
             found[peer.name] = step
     assert len(set(wanted)) == 3, f"{net.name}: the step does not learn: {wanted}"
     return found

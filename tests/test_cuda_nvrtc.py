@@ -47,7 +47,7 @@ def module(outputs: Any, updates: Any = None, wide: bool = False) -> str:
 
 def checked(source: str, architecture: str) -> nvrtc.Compiled:
     """The module compiled, each kernel within what it may take."""
-    found = nvrtc.compiled(source, architecture, OPTIONS)
+    found = nvrtc.compiled(source, architecture, (*OPTIONS, *cupy_text.ADDED))
     names = set(re.findall(r'extern "C" __global__ void \S+ (\w+)\(', source))
     assert found.kernels.keys() == names
     for name, used in found.kernels.items():

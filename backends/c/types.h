@@ -51,7 +51,9 @@ typedef uint16_t dg_bfloat; /* bfloat16: the upper half of a float */
 
 DG_SCALAR float dg_from_half(dg_half h) {
   uint32_t u = (uint32_t)(h & 0x7fff) << 13;
-  uint32_t finite = dg_bits_float32(dg_float32_of(u) * 0x1p112f); /* the other exponent bias; subnormals too */
+  uint32_t normal = u + (112u << 23); /* the other exponent bias */
+  uint32_t small = dg_bits_float32(dg_float32_of(u + (113u << 23)) - 0x1p-14f); /* of subnormals; itself of none */
+  uint32_t finite = h & 0x7c00 ? normal : small;
   uint32_t size = (h & 0x7c00) == 0x7c00 ? u | 0x7f800000 : finite;
   return dg_float32_of(size | (uint32_t)(h & 0x8000) << 16);
 }

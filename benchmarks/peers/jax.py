@@ -9,10 +9,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from benchmarks import formulas
+from benchmarks import formulas, resnet
 from benchmarks.formulas import BETAS, EPS, EPSILON, Build, Call
 from benchmarks.nets import MOMENTUM, RATE, Array, Step, Work
 from benchmarks.peers import Peer
+
+jax.config.update("jax_default_matmul_precision", "highest")  # a GPU's would be less than float32
 
 
 def step(work: Work) -> Step:
@@ -37,7 +39,41 @@ def step(work: Work) -> Step:
     return run
 
 
+class _Functions:
+    """Of ResNet."""
+
+    def conv(self, x: Any, w: Any, stride: int, padding: int) -> Any:
+        names, pads = ("NCHW", "OIHW", "NCHW"), [(padding, padding)] * 2
+        return jax.lax.conv_general_dilated(x, w, (stride, stride), pads, dimension_numbers=names)
+
+    def norm(self, x: Any, w: Any, b: Any) -> Any:
+        mean, variance = x.mean((0, 2, 3), keepdims=True), x.var((0, 2, 3), keepdims=True)
+        scaled = (x - mean) * jax.lax.rsqrt(variance + resnet.EPSILON)
+        return scaled * w[:, None, None] + b[:, None, None]
+
+    def relu(self, x: Any) -> Any:
+        return jax.nn.relu(x)
+
+    def pool(self, x: Any) -> Any:
+        pads = (0, 0), (0, 0), (1, 1), (1, 1)
+        return jax.lax.reduce_window(
+            x, -jnp.inf, jax.lax.max, (1, 1, 3, 3), (1, 1, 2, 2), pads
+        )  # fmt: skip
+
+    def mean(self, x: Any) -> Any:
+        return x.mean((2, 3))
+
+    def dense(self, x: Any, w: Any, b: Any) -> Any:
+        return x @ w + b
+
+
+def _cross_entropy(z: Any, t: Any) -> Any:
+    return -jnp.take_along_axis(jax.nn.log_softmax(z), t[:, None], 1).mean()
+
+
 def _loss(work: Work, parameters: list[Any], h: Any, t: Any) -> Any:
+    if work.net.blocks:
+        return _cross_entropy(resnet.scores(_Functions(), work.net.blocks, parameters, h), t)
     pairs = list(zip(parameters[::2], parameters[1::2], strict=True))
     for conv, (w, b) in zip(work.net.convs, pairs, strict=False):
         names = "NCHW", "OIHW", "NCHW"
@@ -50,8 +86,7 @@ def _loss(work: Work, parameters: list[Any], h: Any, t: Any) -> Any:
     for w, b in pairs[len(work.net.convs) : -1]:
         h = jax.nn.relu(h @ w + b)
     w, b = pairs[-1]
-    scores = jax.nn.log_softmax(h @ w + b)
-    return -jnp.take_along_axis(scores, t[:, None], 1).mean()
+    return _cross_entropy(h @ w + b, t)
 
 
 def gelu(x: Any, dy: Any) -> tuple[Any, Any]:

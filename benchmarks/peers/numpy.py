@@ -20,7 +20,7 @@ row_max = partial(np.maximum.reduce, axis=1, keepdims=True)
 
 def step(work: Work, layout: str) -> Step | None:
     """By hand; the layout of images plays no part where there are none."""
-    if not work.net.convs and layout != "nchw":
+    if work.net.blocks or (not work.net.convs and layout != "nchw"):
         return None
     return partial(HandWritten(work, layout), work.x, work.t)
 

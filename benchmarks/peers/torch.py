@@ -9,13 +9,14 @@ from typing import Any
 import torch
 import torch.nn.functional as nf
 
-from benchmarks import formulas, peers
+from benchmarks import formulas, peers, resnet
 from benchmarks.formulas import BETAS, COLUMNS, EPS, EPSILON, Build, Call
 from benchmarks.nets import MOMENTUM, RATE, Array, Step, Work
 from benchmarks.peers import Peer
 from deepgraph.config import threads
 
 torch.set_num_threads(threads())
+torch.backends.cudnn.allow_tf32 = False  # float32 is float32, as it is for products by itself
 
 
 def _tensor(array: Array) -> Any:
@@ -25,7 +26,7 @@ def _tensor(array: Array) -> Any:
 
 def step(work: Work, last: bool = False, compiled: bool = False) -> Step | None:
     """Forward and backward by autograd, and the fused SGD."""
-    if last and not work.net.convs:
+    if last and not work.net.convs and not work.net.blocks:
         return None
     x, t = _tensor(work.x), _tensor(work.t)
     parameters = [_tensor(w.copy()).requires_grad_() for w in work.weights]
@@ -69,7 +70,31 @@ def whole(work: Work) -> Step:
     return run
 
 
+class _Functions:
+    """Of ResNet."""
+
+    def conv(self, x: Any, w: Any, stride: int, padding: int) -> Any:
+        return nf.conv2d(x, w, None, stride, padding)
+
+    def norm(self, x: Any, w: Any, b: Any) -> Any:
+        return nf.batch_norm(x, None, None, w, b, training=True, eps=resnet.EPSILON)
+
+    def relu(self, x: Any) -> Any:
+        return nf.relu(x)
+
+    def pool(self, x: Any) -> Any:
+        return nf.max_pool2d(x, 3, 2, 1)
+
+    def mean(self, x: Any) -> Any:
+        return x.mean((2, 3))
+
+    def dense(self, x: Any, w: Any, b: Any) -> Any:
+        return torch.addmm(b, x, w)
+
+
 def _loss(work: Work, parameters: list[Any], h: Any, t: Any) -> Any:
+    if work.net.blocks:
+        return nf.cross_entropy(resnet.scores(_Functions(), work.net.blocks, parameters, h), t)
     pairs = list(zip(parameters[::2], parameters[1::2], strict=True))
     for conv, (w, b) in zip(work.net.convs, pairs, strict=False):
         h = nf.relu(nf.conv2d(h, w, b))

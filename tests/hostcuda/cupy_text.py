@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 VERSION = "14.2.0"
+ADDED = ("-ftz=true",)  # to the options of all that it compiles
 
 
 def elementwise(kernel: Any, operands: Sequence[tuple[str, str]], rank: int) -> str:
@@ -48,4 +49,4 @@ def options(given: Sequence[str]) -> tuple[str, ...]:
     from cupy._core import core
 
     found: tuple[str, ...] = core.assemble_cupy_compiler_options(tuple(given))
-    return (*found, "-ftz=true", "--device-as-default-execution-space")
+    return (*found, *ADDED, "--device-as-default-execution-space")
