@@ -5,50 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from deepgraph.backends.cfold import Fold, products
-from deepgraph.backends.cfunction import FunctionWriter, Lines, offset, remark, times, words
-from deepgraph.backends.clike import (
-    converted,
-    expression,
-    loaded,
-    register_type,
-    size,
-    stored,
-)  # fmt: skip
+from deepgraph.backends.celements import FLOATS, ElementsWriter
+from deepgraph.backends.cfold import products
+from deepgraph.backends.cfunction import Lines, words
+from deepgraph.backends.clike import register_type, size
 from deepgraph.backends.cvectors import by_vectors
 from deepgraph.dims import at_least, product
-from deepgraph.expr import Expr, Kind
-from deepgraph.nest import LANES, Block, Kept, Loop, Nest, Work, folds
-from deepgraph.schedule import Instr, contiguous
+from deepgraph.expr import Expr
+from deepgraph.nest import LANES, Block, Loop, Nest, Work
 
 _STRIP = 4096  # elements that floats add up, in lanes, before a double takes over
 _ROWS = 4  # short rows whose folds come together side by side
 _MANY = 128  # elements from which a fold goes by lanes, and a loop over vectors is worth its text
-_FLOATS = "dg_floats"  # one or more, in a loop over vectors
 
 
-class LoopsWriter(FunctionWriter):
+class LoopsWriter(ElementsWriter):
     """Writes one kernel.
 
-    r0.. are registers, f0.. folds under way, and m0.. what is kept from one loop to another, in
-    memory of the thread's own if it is more than a strip. A map over one axis is told its extent,
-    n, so that the same function is for all extents.
+    A map over one axis is told its extent, n, so that the same function is for all extents.
     """
 
     def __init__(
         self, loops: Nest, name: str, size_at: Mapping[str, int], place: Callable[[Expr], str]
     ) -> None:
-        super().__init__(loops.kernel, name, size_at, len(loops.memory))
+        super().__init__(loops, name, size_at, place)
         self.parameters["n"] = "int64_t "
-        self.nest, self.place = loops, place
-        self.first = len(self.kernel.loads)
-        self.memory = {kept.register: f"t{k}" for k, kept in enumerate(loops.memory)}
-        self.folds = {r: Fold(self.kernel.body[r - self.first].node) for r in folds(loops.kernel)}
-        self.shown = ""
-        self.known: set[int] = set()  # registers in scope
         self.shared: int | None = None  # the axis of which this thread has a share
         self.bounds: dict[int, tuple[str, str]] = {}  # of axes that are run over in part
-        self.along: int | None = None  # the axis along which registers are vectors
 
     def text(self) -> str:
         """The function, and one more for what runs once all threads are through."""
@@ -184,12 +167,6 @@ class LoopsWriter(FunctionWriter):
                     self.out.add(*lines, *(f"r{r}_of[i{axis} - s] = r{r};" for r in mine))
                 passed.update(mine)
 
-    def _type(self, r: int) -> str:
-        """The C type of a register."""
-        if r < self.first:
-            return register_type(self.kernel.loads[r].value.dtype)
-        return register_type(self.kernel.body[r - self.first].node.dtype)
-
     def _innermost(self, loop: Loop, axis: int, low: str, high: str) -> None:
         """A loop without loops; what adds up many floats goes in strips of bounded length."""
         adds = [w.register for w in loop.body if isinstance(w, Work) and w.adds]
@@ -237,7 +214,7 @@ class LoopsWriter(FunctionWriter):
         form = "DG_BY_LANES" if self.along is None else "DG_FOLD_VECTORS"
         with self.scope(), self.out.braces(f"{form}(i{axis}, {low}, {high},", ")"):
             for v in variables:
-                kind = v.type if self.along is None else _FLOATS
+                kind = v.type if self.along is None else FLOATS
                 self.out.add(f"{kind} {v.name} = {self._read(f'{v.name}_of[l]')};")
             self._fold(loop, along)
             self.out.add(*(self._write(f"{v.name}_of[l]", v.name) for v in variables))
@@ -297,90 +274,3 @@ class LoopsWriter(FunctionWriter):
                 theirs = f"{self.memory[r]} + other * {self._step(kept)}"
                 self.out.add(f"const {kind} *const part = (const {kind} *)({theirs});")
                 self._over(kept.axes, self.folds[r].take(f"m{r}[{index}]", f"part[{index}]"), r)
-
-    def _sum(self, r: int) -> str:
-        return f"m{r}[{self._index(self.nest.kept[r])}]" if r in self.nest.kept else f"f{r}"
-
-    def _added(self, r: int) -> str:
-        """What a fold takes of one element."""
-        (arg,) = self.kernel.body[r - self.first].registers
-        return self._register(arg)
-
-    # Elements.
-
-    def _work(self, work: Work) -> None:
-        r = work.register
-        if work.adds:
-            self.out.add(self.folds[r].take(self._sum(r), self._added(r)))
-            return
-        if r < self.first:
-            access = self.kernel.loads[r]
-            dtype = access.value.dtype
-            value = loaded(self._read(f"a{r}[{offset(access.at)}]"), dtype)
-        else:
-            instr = self.kernel.body[r - self.first]
-            dtype = instr.node.dtype
-            self._comment(instr.node)
-            value = self._sum(r) if r in self.folds else self._expression(instr)
-        kind = register_type(dtype) if self.along is None else _FLOATS
-        self.out.add(f"const {kind} r{r} = {value};")
-        self.known.add(r)
-        for k, store in enumerate(self.kernel.stores):
-            if work.stores and store.register == r:
-                at = offset(store.access.at)
-                value = stored(f"r{r}", store.access.value.dtype)
-                self.out.add(self._write(f"y{k}[{at}]", value))
-        kept = self.nest.kept.get(r)
-        if kept is not None and r not in self.folds:
-            self.out.add(self._write(self._memory_of(kept), f"r{r}"))
-
-    def _expression(self, instr: Instr) -> str:
-        node = instr.node
-        args = [self._register(a) if isinstance(a, int) else a for a in instr.args]
-        if node.op.kind is Kind.REDUCE:  # over axes of size 1
-            fold, value = Fold(node), converted(str(args[0]), node.inputs[0].dtype, node.dtype)
-            start = fold.start(node.dtype)
-            return value if fold.initial is None else f"dg_{fold.ufunc}({value}, {start})"
-        return expression(node, args)
-
-    def _comment(self, node: Expr) -> None:
-        place = self.place(node)
-        if place and place != self.shown:
-            self.shown = place
-            self.out.add(remark(place))
-
-    def _register(self, r: int) -> str:
-        """A register that is in scope, or where it was kept."""
-        if r in self.known:
-            return f"r{r}"
-        kept = self.nest.kept[r]
-        element = self._memory_of(kept)
-        return self._read(element) if self.along in kept.axes else element
-
-    def _read(self, element: str) -> str:
-        """What lies in memory there; along a loop over vectors, a vector from there on."""
-        return element if self.along is None else f"DG_GET({element})"
-
-    def _write(self, element: str, value: str) -> str:
-        return f"{element} = {value};" if self.along is None else f"DG_PUT({element}, {value});"
-
-    # Memory.
-
-    def _memory_of(self, kept: Kept) -> str:
-        """The element that is kept of a register, at the loops' indices."""
-        if kept.store is not None:
-            return f"y{kept.store}[{offset(self.kernel.stores[kept.store].access.at)}]"
-        return f"m{kept.register}[{self._index(kept)}]"
-
-    def _step(self, kept: Kept) -> str:
-        """The bytes from one thread's memory to the next's."""
-        return f"dg_padded({size(self.nest.bytes(kept))})"
-
-    def _index(self, kept: Kept) -> str:
-        """Where the loops' indices find their element of what is kept."""
-        at = contiguous(self.nest.extents(kept))
-        terms = []
-        for axis, stride in zip(kept.axes, at.strides, strict=True):
-            lane = kept.lanes and axis == kept.axes[-1]
-            terms.append(times(f"(i{axis} - s)" if lane else f"i{axis}", stride))
-        return " + ".join(terms) or "0"
