@@ -101,16 +101,18 @@ def _sequential(net: Net, x: dg.Expr, seed: int) -> tuple[dg.Expr, list[dg.Param
 def _resnet(net: Net, x: dg.Expr, seed: int) -> tuple[dg.Expr, list[dg.Parameter]]:
     drawn = resnet.weights(net.image[0], net.blocks, net.dense[-1], np.random.default_rng(seed))
     parameters = [dg.Parameter(w, f"w{k}") for k, w in enumerate(drawn)]
-    return resnet.scores(_Functions(), net.blocks, parameters, x), parameters
+    return resnet.scores(Functions(), net.blocks, parameters, x), parameters
 
 
-class _Functions:
-    """Of expressions."""
+class Functions:
+    """What a ResNet takes, of expressions."""
 
     def conv(self, x: dg.Expr, w: dg.Expr, stride: int, padding: int) -> dg.Expr:
+        """Without a bias."""
         return dg.conv2d(x, w, stride=stride, padding=padding)
 
     def norm(self, x: dg.Expr, w: dg.Expr, b: dg.Expr) -> dg.Expr:
+        """By the batch's mean and variance."""
         mean = dg.mean(x, (0, 2, 3), keepdims=True)
         apart = x - mean
         variance = dg.mean(dg.square(apart), (0, 2, 3), keepdims=True)
@@ -118,15 +120,19 @@ class _Functions:
         return scaled * dg.reshape(w, (-1, 1, 1)) + dg.reshape(b, (-1, 1, 1))
 
     def relu(self, x: dg.Expr) -> dg.Expr:
+        """max(x, 0)."""
         return nn.relu(x)
 
     def pool(self, x: dg.Expr) -> dg.Expr:
+        """Windows of 3 by 3."""
         return dg.max_pool2d(x, 3, stride=2, padding=1)
 
     def mean(self, x: dg.Expr) -> dg.Expr:
+        """Over height and width."""
         return dg.mean(x, (2, 3))
 
     def dense(self, x: dg.Expr, w: dg.Expr, b: dg.Expr) -> dg.Expr:
+        """x @ w + b."""
         return x @ w + b
 
 

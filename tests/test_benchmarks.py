@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from nets import ResNet
 
 import deepgraph as dg
-from benchmarks import elementwise, measure, peers, steps, tables
+from benchmarks import elementwise, measure, nets, peers, resnet, steps, tables
 from benchmarks.__main__ import SUITES, main
 from benchmarks.formulas import FORMULAS, Formula
-from benchmarks.nets import TINY, Conv, Net, declared, products
+from benchmarks.nets import TINY, TINY_RESNET, Conv, Net, declared, products
 from benchmarks.peers.byhand import LAYOUTS, HandWritten
 from deepgraph.backends import cudevice
 
@@ -51,6 +52,22 @@ def test_steps_by_hand_learn_what_the_compiled_step_learns(net: Net) -> None:
     for name, peer in by_hand.items():
         found = [float(peer(x, t)) for x, t in batches]
         np.testing.assert_allclose(found, wanted, rtol=2e-5, err_msg=name)
+
+
+def test_resnet_is_the_net_built_of_layers() -> None:
+    work = declared(TINY_RESNET, seed=3)
+    x = dg.placeholder("x", work.x.shape)
+    model = ResNet(TINY_RESNET.blocks, TINY_RESNET.dense[-1])
+    wanted = model(x, training=True)
+    rng = np.random.default_rng(4)
+    drawn = [w + 0.1 * rng.standard_normal(w.shape, np.float32) for w in work.weights]
+    for parameter, w in zip(model.parameters, drawn, strict=True):
+        parameter.value = w
+    found = resnet.scores(nets.Functions(), TINY_RESNET.blocks, list(map(dg.Parameter, drawn)), x)
+    a, b = dg.compile((found, wanted), {})(x=work.x)
+    np.testing.assert_allclose(a, b, atol=1e-4 * np.abs(b).max())
+    assert np.ptp(b) > 1
+    assert set(steps.checked(TINY_RESNET)) == {measure.OWN, f"{measure.OWN} numpy"}
 
 
 @pytest.mark.parametrize("formula", FORMULAS, ids=lambda formula: formula.name)
