@@ -39,15 +39,19 @@ def missing() -> str | None:
     try:
         cupy = _cupy()
         count = cupy.cuda.runtime.getDeviceCount()
-        if not count:
-            return "there is no NVIDIA GPU"
-        cupy.cuda.nvrtc.getVersion()
     except Exception as error:  # whatever a library that is broken or does not suit raises
-        return f"CuPy finds no GPU, or no NVRTC to compile with: {error}: {_INSTALL}"
-    if _headers() is None:
-        return f"CuPy finds no CUDA headers to compile with: {_INSTALL}"
+        return f"CuPy finds no GPU: {error}"
+    if not count:
+        return "there is no NVIDIA GPU"
     number = _number()
-    return None if number < count else f"DEEPGRAPH_DEVICE is {number}, but there are {count} GPUs"
+    if number >= count:
+        return f"DEEPGRAPH_DEVICE is {number}, but there are {count} GPUs"
+    try:
+        cupy.cuda.nvrtc.getVersion()
+        headers = _headers()
+    except Exception as error:
+        return f"CuPy finds no compiler, NVRTC: {error}: {_INSTALL}"
+    return None if headers else f"CuPy finds no CUDA headers: {_INSTALL}"
 
 
 def _cupy() -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
@@ -138,6 +140,61 @@ def test_a_recording_that_fails_says_why(device: cudevice.Device) -> None:
     with pytest.raises(ZeroDivisionError):
         device.recorded(partial(divmod, 1, 0))  # type: ignore[arg-type]
     assert ended == [True]
+
+
+def _raises(*_: object) -> int:
+    raise RuntimeError("libnvrtc.so.12: cannot open shared object file")
+
+
+@pytest.mark.parametrize(
+    ("count", "version", "headers", "said"),
+    [
+        (1, lambda: (12, 9), "/usr/include", None),
+        (0, lambda: (12, 9), "/usr/include", "there is no NVIDIA GPU"),
+        (1, _raises, "/usr/include", r"NVRTC: libnvrtc.* pip install"),
+        (1, lambda: (12, 9), None, "no CUDA headers: pip install"),
+    ],
+)
+def test_what_is_missing_is_told(
+    monkeypatch: pytest.MonkeyPatch, count: int, version: Any, headers: str | None, said: str | None
+) -> None:
+    cuda = SimpleNamespace(
+        runtime=SimpleNamespace(getDeviceCount=lambda: count),
+        nvrtc=SimpleNamespace(getVersion=version),
+    )
+    monkeypatch.setattr(cudevice, "find_spec", lambda name: name)
+    monkeypatch.setattr(cudevice, "_DRIVER", None)  # this program itself, which is there
+    monkeypatch.setattr(cudevice, "_cupy", lambda: SimpleNamespace(cuda=cuda))
+    monkeypatch.setattr(cudevice, "_headers", lambda: headers)
+    monkeypatch.delenv("DEEPGRAPH_DEVICE", raising=False)
+    found = cudevice.missing()
+    assert found == said if found is None or said is None else re.search(said, found), found
+
+
+def test_the_names_that_are_asked_of_cupy_are_there() -> None:
+    """Of the version that the tests are for; none of these needs a device."""
+    cupy = pytest.importorskip("cupy", reason="cupy-cuda12x is not installed")
+    assert cupy.cuda.nvrtc.getVersion()[0] >= 12
+    assert cudevice._headers()
+    for name in CALLED:
+        assert attrgetter(name)(cupy)  # else an AttributeError
+    module = cupy.RawModule(code="", options=cudevice.OPTIONS)
+    assert module.options == cudevice.OPTIONS
+    kernel = cupy.ElementwiseKernel(
+        "float32 a0, int64 n_m", "float32 y0", "y0 = a0", "k0", preamble="",
+        options=cudevice.OPTIONS,
+    )  # fmt: skip
+    assert kernel.kwargs == {"options": cudevice.OPTIONS}
+
+
+CALLED = (
+    "ndarray.astype", "ndarray.copy", "ndarray.device", "ndarray.view", "array", "asarray",
+    "asnumpy", "copyto", "empty", "from_dlpack", "matmul", "may_share_memory",
+    "lib.stride_tricks.as_strided", "cuda.Device.__enter__", "cuda.Event.record",
+    "cuda.Event.synchronize", "cuda.Stream.begin_capture", "cuda.Stream.end_capture",
+    "cuda.Stream.synchronize", "cuda.Graph.launch", "cuda.Graph.upload", "cuda.get_elapsed_time",
+    "cuda.get_current_stream", "cuda.runtime.getDeviceCount", "RawModule.get_function",
+)  # fmt: skip
 
 
 def test_halves_take_no_arithmetic_on_subnormals() -> None:
