@@ -30,6 +30,7 @@ class Array:
         return Array(self.held.copy())
 
     def astype(self, dtype: Any, order: str = "K", copy: bool = True) -> Array:
+        assert self.device == Number(0), "kernels run where their memory is not"
         found = self.held.astype(dtype, order=order, copy=copy)
         return self if found is self.held else Array(found)
 
@@ -92,7 +93,7 @@ def test_feeds_that_lie_here_are_taken_as_they_are(device: cudevice.Device) -> N
     assert brought(device, here) is here
     for other in (
         Array(np.ones((2, 3)), device=1), Array(np.ones((2, 3)), address=8),
-        Array(np.ones((3, 2)).T),
+        Array(np.ones((3, 2)).T), Array(np.ones((2, 3), np.float32), device=1),
     ):  # fmt: skip
         found = brought(device, other)
         assert found is not other

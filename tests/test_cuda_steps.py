@@ -137,6 +137,15 @@ def test_a_profile_has_a_row_for_each_kernel(device: str) -> None:
     assert profile.seconds > 0
 
 
+def test_every_half_is_read_exactly(device: str) -> None:
+    """Subnormals of float16 too, though CuPy has those of float32 flushed to zero."""
+    x = dg.placeholder("x", ("n",), "float16")
+    step = dg.compile(x.astype("float32"), backend="cupy")
+    halves = np.arange(1 << 16).astype(np.uint16).view(np.float16)
+    found = step.device.host(step(x=halves))
+    np.testing.assert_array_equal(found, halves.astype(np.float32))
+
+
 @pytest.mark.gpu
 def test_feeds_of_other_libraries_and_results_on_the_device() -> None:
     cupy = pytest.importorskip("cupy", reason="cupy-cuda12x is not installed")
@@ -161,6 +170,11 @@ def test_feeds_of_other_libraries_and_results_on_the_device() -> None:
         np.testing.assert_array_equal(cupy.asnumpy(found), 2 * values)
     with pytest.raises(dg.DTypeError, match="wants float32, got float64"):
         step(x=cupy.arange(8, dtype="float64"))
+    half = dg.compile(dg.placeholder("s", ()) / 2, backend="cupy")
+    for scalar in (cupy.array(3, "float32"), cupy.array(3, "float16"), 3):
+        found = half(s=scalar)
+        assert found.shape == ()
+        assert float(found) == 1.5
 
 
 @pytest.mark.gpu
