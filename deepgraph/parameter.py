@@ -16,6 +16,7 @@ from deepgraph.errors import DTypeError, GraphError, Origin, ShapeError, here
 from deepgraph.expr import OPS, Expr, explained
 
 _count = itertools.count()
+_LINE = 64  # bytes of a cache line
 
 
 class Parameter(Expr):
@@ -126,15 +127,19 @@ def _remade(
 
 
 def _first(value: Any, dtype: Any) -> npt.NDArray[Any]:
-    """What a parameter starts from: a copy of its own."""
+    """What a parameter starts from: a copy of its own, of whose vectors none lies in two lines."""
     if isinstance(value, Expr):
         raise DTypeError("starts from numbers: got an expression; update it instead")
     if dtype is None and isinstance(value, float) and not isinstance(value, np.generic):
         dtype = DEFAULT_FLOAT
     wanted = None if dtype is None else as_dtype(dtype)
     try:
-        array = np.array(value, wanted, order="C")
+        array = np.asarray(value, wanted, order="C")
     except (TypeError, ValueError):
         raise DTypeError(f"starts from an array or numbers: got {value!r}") from None
     as_dtype(array.dtype)
-    return array
+    room = np.empty(array.nbytes + _LINE, np.uint8)
+    start = -room.ctypes.data % _LINE
+    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy

@@ -379,3 +379,17 @@ def test_training_a_small_net(make: Callable[..., Optimizer]) -> None:
         last = step(x=xs, t=ts)
     assert last["loss"] < 0.5 * first["loss"]
     assert last["accuracy"] > 0.9
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3, 5), (1000,)])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int64", "bool"])
+def test_a_parameter_is_a_copy_that_begins_with_a_cache_line(
+    shape: tuple[int, ...], dtype: str
+) -> None:
+    for _ in range(5):
+        start = np.ones(shape, dtype)
+        parameter = dg.Parameter(start, "p")
+        start[...] = 0
+        held = parameter.storage()
+        assert not held.size or held.ctypes.data % 64 == 0
+        np.testing.assert_array_equal(held, np.ones(shape, dtype), strict=True)
