@@ -132,7 +132,8 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     if request.param != "native" and not X86:
         pytest.skip("every ARM64 has fused multiply-add, and vectors of one size")
     clang = "clang" in subprocess.check_output([str(CC), "--version"], text=True)
-    flags = ["-O3", "-fopenmp-simd", "-Rpass=loop-vectorize" if clang else "-fopt-info-vec"]
+    flags = ["-O3", "-fopenmp-simd"]  # and GCC says nothing of a function that it finds twice
+    flags += ["-Rpass=loop-vectorize"] if clang else ["-fopt-info-vec", "-fno-ipa-icf"]
     flags += FLAGS[request.param] if X86 else []
     library, said = compiled(text, tmp_path_factory.mktemp("maths"), *flags)
     vectorised = {int(k) for k in re.findall(r"source\.c:(\d+):.*vectorized", said)}
