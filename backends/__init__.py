@@ -83,7 +83,9 @@ class Backend(Protocol):
 
 NAMES = ("reference", "numpy", "native", "cupy")
 AUTO = ("cupy", "native", "numpy")  # the order in which `auto` asks
-NEEDS = {"cupy": "cupy"}  # the package without which `auto` need not load a backend to ask it
+INSTALL = {  # what brings the package of its name, without which a backend cannot run
+    "cupy": 'pip install "deepgraph-compiler[cuda12]", or [cuda13], has it with NVIDIA\'s own',
+}
 
 
 def get(name: str) -> Backend:
@@ -109,16 +111,18 @@ def resolve(name: str) -> tuple[Backend, str]:
         return get(name), "asked for by name"
     reasons: list[str] = []
     for candidate in AUTO:
-        package = NEEDS.get(candidate)
-        if package and importlib.util.find_spec(package) is None:
-            reasons.append(f"{candidate}: {package} is not installed")
-            continue
-        backend = named(candidate)
-        reason = backend.missing()
+        reason = absent(candidate) or named(candidate).missing()
         if reason is None:
-            return backend, "; ".join([*reasons, f"{candidate} answers"])
+            return named(candidate), "; ".join([*reasons, f"{candidate} answers"])
         reasons.append(f"{candidate}: {reason}")
     raise BackendError("; ".join(reasons))
+
+
+def absent(name: str) -> str | None:
+    """Why a backend cannot run that lacks the package of its name, or None; it is not loaded."""
+    if name not in INSTALL or importlib.util.find_spec(name) is not None:
+        return None
+    return f"the package {name} is not installed: {INSTALL[name]}"
 
 
 def leaf_value(node: Expr, sizes: Mapping[str, int]) -> Any:

@@ -9,12 +9,11 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from deepgraph.backends import BackendError
+from deepgraph.backends import INSTALL, BackendError, absent
 from deepgraph.backends.cuelements import WIDEST
 from deepgraph.backends.device import Convert
 from deepgraph.backends.launch import Elementwise, Extent, Function
@@ -25,13 +24,12 @@ _DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
 # No fused multiply-add where the text has none: the bodies are those of `native`. CuPy adds
 # -ftz=true, and the last one counts: arithmetic on subnormals of float32 gives zero.
 OPTIONS = ("--std=c++17", "--fmad=false")
-_INSTALL = 'pip install "deepgraph-compiler[cuda12]", or [cuda13], has it with NVIDIA\'s libraries'
 
 
 def missing() -> str | None:
     """What keeps CuPy from running here, and what to install; None if nothing does."""
-    if find_spec("cupy") is None:
-        return f"CuPy is not installed: {_INSTALL}"
+    if reason := absent("cupy"):
+        return reason
     try:
         ctypes.CDLL(_DRIVER)  # to ask for it costs less than to import CuPy
     except OSError:
@@ -50,8 +48,8 @@ def missing() -> str | None:
         cupy.cuda.nvrtc.getVersion()
         headers = _headers()
     except Exception as error:
-        return f"CuPy finds no compiler, NVRTC: {error}: {_INSTALL}"
-    return None if headers else f"CuPy finds no CUDA headers: {_INSTALL}"
+        return f"CuPy finds no compiler, NVRTC: {error}: {INSTALL['cupy']}"
+    return None if headers else f"CuPy finds no CUDA headers: {INSTALL['cupy']}"
 
 
 def _cupy() -> Any:

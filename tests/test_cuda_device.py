@@ -163,7 +163,7 @@ def test_what_is_missing_is_told(
         runtime=SimpleNamespace(getDeviceCount=lambda: count),
         nvrtc=SimpleNamespace(getVersion=version),
     )
-    monkeypatch.setattr(cudevice, "find_spec", lambda name: name)
+    monkeypatch.setattr(cudevice, "absent", lambda name: None)
     monkeypatch.setattr(cudevice, "_DRIVER", None)  # this program itself, which is there
     monkeypatch.setattr(cudevice, "_cupy", lambda: SimpleNamespace(cuda=cuda))
     monkeypatch.setattr(cudevice, "_headers", lambda: headers)
