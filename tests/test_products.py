@@ -23,6 +23,7 @@ LAYOUTS: dict[str, Callable[[int, int, str], Array]] = {
     "rows": lambda m, n, dtype: np.empty((m, n), dtype),
     "columns": lambda m, n, dtype: np.empty((n, m), dtype).T,
     "padded": lambda m, n, dtype: np.empty((m, n + 3), dtype)[:, :n],
+    "padded columns": lambda m, n, dtype: np.empty((n, m + 3), dtype).T[:m],
     "sparse": lambda m, n, dtype: np.empty((2 * m, 3 * n), dtype)[::2, ::3],
 }
 
@@ -103,6 +104,26 @@ def test_what_is_done_in_several_parts(
     sizes: tuple[int, int, int], layouts: tuple[str, str, str], dtype: str
 ) -> None:
     check(sizes, layouts, dtype, 0)
+
+
+@pytest.mark.parametrize("dtype", EPS)
+@pytest.mark.parametrize("sizes", [(3, 20, 1), (20, 3, 1), (20, 30, 1), (1, 20, 7), (20, 1, 7),
+                                   (1, 1, 40), (1, 20, 1), (20, 1, 1)])  # fmt: skip
+def test_the_step_along_an_axis_of_one_says_nothing(
+    sizes: tuple[int, int, int], dtype: str
+) -> None:
+    for first in LAYOUTS:
+        for second in LAYOUTS:
+            for third in LAYOUTS:
+                check(sizes, (first, second, third), dtype, 0)
+
+
+def test_a_column_of_a_matrix_times_a_row() -> None:
+    x, y = dg.placeholder("x", (20, 5)), dg.placeholder("y", (3, 1))
+    step = dg.compile(y @ x[:, :1].T, backend="native")
+    array, column = np.arange(100.0).reshape(20, 5), np.arange(1.0, 4.0).reshape(3, 1)
+    found = step(x=array.astype("float32"), y=column.astype("float32"))
+    np.testing.assert_array_equal(found, column @ array[:, :1].T)
 
 
 @pytest.mark.parametrize("dtype", EPS)
