@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from deepgraph.arena import taken
 from deepgraph.backends import Bound, Source, ccalls, leaf_value, library, runtime, toolchain
 from deepgraph.backends import cconvolution as cconvolution  # these register templates
 from deepgraph.backends import cindexing as cindexing
@@ -27,7 +28,7 @@ from deepgraph.backends.clike import memory_type, size, size_name
 from deepgraph.backends.cloops import LoopsWriter
 from deepgraph.backends.device import HOST, Device
 from deepgraph.backends.numpy import storage, view
-from deepgraph.backends.numpylike import Driver, compiled, leaves, taken, timed, where
+from deepgraph.backends.numpylike import Driver, compiled, leaves, timed, where
 from deepgraph.config import threads
 from deepgraph.dims import Size, at_least, bind
 from deepgraph.expr import Expr

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from deepgraph.arena import taken
 from deepgraph.backends import Bound, Source, leaf_value, library
 from deepgraph.backends.device import HOST, Device
-from deepgraph.backends.numpylike import Driver, compiled, leaves, taken, timed
+from deepgraph.backends.numpylike import Driver, compiled, leaves, timed
 from deepgraph.backends.pool import run_blocks
 from deepgraph.backends.text import literal, size_name, statement
 from deepgraph.config import threads

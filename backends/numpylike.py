@@ -10,10 +10,6 @@ from itertools import count
 from types import CodeType
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from deepgraph.arena import ALIGN
 from deepgraph.backends import Source
 from deepgraph.backends.text import UFUNCS, literal, size_name, statement
 from deepgraph.blocks import may_block
@@ -211,13 +207,6 @@ def compiled(text: str, owner: object) -> CodeType:
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     weakref.finalize(owner, linecache.cache.pop, filename, None)
     return compile(text, filename, "exec")
-
-
-def taken(nbytes: int) -> npt.NDArray[np.uint8]:
-    """Memory for an arena, from the start of a cache line on."""
-    memory = np.empty(nbytes + ALIGN, np.uint8)
-    start = -memory.ctypes.data % ALIGN
-    return memory[start : start + nbytes]
 
 
 def timed(source: str) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 _MANY = 1000  # slots from which they are placed by time, not by size
 ALIGN = 64  # bytes; a cache line, and what vector loads like
 _SMALLER = 16, 8  # for what is smaller: what a thread of a GPU loads at once, and a number
@@ -13,6 +16,13 @@ _SMALLER = 16, 8  # for what is smaller: what a thread of a GPU loads at once, a
 def padded(nbytes: int) -> int:
     """Bytes rounded up to whole cache lines."""
     return -(-nbytes // ALIGN) * ALIGN
+
+
+def taken(nbytes: int) -> npt.NDArray[np.uint8]:
+    """Memory from the start of a cache line on."""
+    memory = np.empty(nbytes + ALIGN, np.uint8)
+    start = -memory.ctypes.data % ALIGN
+    return memory[start : start + nbytes]
 
 
 def arena(spans: Sequence[tuple[int, int]], nbytes: Sequence[int]) -> tuple[tuple[int, ...], int]:

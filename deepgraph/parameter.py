@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from deepgraph.arena import taken
 from deepgraph.dims import pretty
 from deepgraph.dtypes import DEFAULT_FLOAT, as_dtype
 from deepgraph.errors import DTypeError, GraphError, Origin, ShapeError, here
 from deepgraph.expr import OPS, Expr, explained
 
 _count = itertools.count()
-_LINE = 64  # bytes of a cache line
 
 
 class Parameter(Expr):
@@ -138,8 +138,6 @@ def _first(value: Any, dtype: Any) -> npt.NDArray[Any]:
     except (TypeError, ValueError):
         raise DTypeError(f"starts from an array or numbers: got {value!r}") from None
     as_dtype(array.dtype)
-    room = np.empty(array.nbytes + _LINE, np.uint8)
-    start = -room.ctypes.data % _LINE
-    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy = taken(array.nbytes).view(array.dtype).reshape(array.shape)
     copy[...] = array
     return copy

@@ -15,7 +15,7 @@ FOLDERS = {"deepgraph": "deepgraph", "deepgraph.backends": "backends", "deepgrap
 # A module imports from its own line and the lines above. "deepgraph" is deepgraph/__init__.py.
 ORDER = """
 polynomial reading dims dtypes drawn errors
-literal config arguments
+literal config arguments arena
 expr
 parameter ops provenance
 namespace
@@ -24,7 +24,7 @@ patterns
 algebra
 stable
 grad
-schedule target arena blocks nest nesting sweeps plan
+schedule target blocks nest nesting sweeps plan
 show
 passes
 backends

@@ -44,7 +44,7 @@ static int blas_sees(int64_t m, int64_t n, int64_t row, int64_t column, int64_t 
     return 0;
 }
 
-/* The same by BLAS, if it can see them so: 0 where it cannot. */
+/* c = a b by BLAS, if there is one that can see them so: 0 where not. */
 static int by_blas(int64_t m, int64_t n, int64_t k, const T *a, int64_t a0, int64_t a1, const T *b, int64_t b0, int64_t b1,
                    T *c, int64_t c0)
 {
