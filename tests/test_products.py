@@ -108,8 +108,9 @@ def test_what_is_done_in_several_parts(
 
 @pytest.mark.parametrize("dtype", EPS)
 @pytest.mark.parametrize("sizes", [(3, 20, 1), (20, 3, 1), (20, 30, 1), (1, 20, 7), (20, 1, 7),
-                                   (1, 1, 40), (1, 20, 1), (20, 1, 1)])  # fmt: skip
-def test_the_step_along_an_axis_of_one_says_nothing(
+                                   (1, 1, 40), (1, 20, 1), (20, 1, 1), (3, 20, 0), (20, 3, 0),
+                                   (1, 20, 0), (20, 30, 0)])  # fmt: skip
+def test_the_step_along_an_axis_of_one_or_none_says_nothing(
     sizes: tuple[int, int, int], dtype: str
 ) -> None:
     for first in LAYOUTS:
